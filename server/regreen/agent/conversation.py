@@ -1,0 +1,85 @@
+"""What is said between the loop and a model, free of any wire format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told about it; `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One thing the model asks for, already mapped to a real tool and checked against its schema."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of the append-only conversation. `calls` belongs to the assistant, the last two to `tool`."""
+
+    role: Role
+    content: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    tool_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of one reply. `prompt` counts everything sent, `cached` the part the server had already."""
+
+    prompt: int = 0
+    cached: int = 0
+    generated: int = 0
+
+    @property
+    def charged(self) -> int:
+        """What the token budget pays for: new prompt tokens and generated ones."""
+        return max(0, self.prompt - self.cached) + self.generated
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One turn asked of a model.
+
+    `files` holds the text of the workspace files in play, by relative path: a reply that is only a code
+    fence is read as an edit of the one file in play, and damaged text is repaired against it.
+    `attempt` counts the times the same question was put before; a model may change seed and temperature.
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    files: Mapping[str, str] = field(default_factory=lambda: dict[str, str]())
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One turn of a model.
+
+    `text` is the prose without the calls. `corrective` is set instead of `calls` when the reply meant a
+    call that cannot be carried out: it is the text to send back. `why` is one sentence for the proposal.
+    `seconds` is the time the model worked, without loading it.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    corrective: str = ""
+    usage: Usage = Usage()
+    finish: str = "stop"
+    seconds: float = 0.0
+    thinking: str = ""

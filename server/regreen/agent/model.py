@@ -1,0 +1,47 @@
+"""The narrow door behind which every model fits: Ollama, OpenAI-compatible servers, the built-in search, a trace."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from regreen.agent.conversation import Message, Reply, Request, ToolSpec
+
+
+class Listener(Protocol):
+    """Hears a reply while it is made."""
+
+    def text(self, delta: str) -> None:
+        """A piece of the model's text, as it streams."""
+        ...
+
+    def waiting(self, reason: str) -> None:
+        """The model is not working yet ("loading 1.9 GB"); the clock of the budget stands until `working`."""
+        ...
+
+    def working(self) -> None:
+        """The wait announced by `waiting` is over."""
+        ...
+
+
+class Model(Protocol):
+    """One model, for one run. Cancelling the awaiting task closes the wire at once."""
+
+    @property
+    def name(self) -> str:
+        """The full spec, as in `--model`: "ollama:qwen2.5:3b"."""
+        ...
+
+    async def warm(self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], listener: Listener) -> None:
+        """Load the model and the fixed start of the prompt while the first test run is going.
+
+        Raises RegreenError when the model cannot be had (no server, model not pulled).
+        """
+        ...
+
+    async def reply(self, request: Request, listener: Listener) -> Reply:
+        """Ask for one turn. Raises RegreenError when the server cannot give one, after its own retries."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of the connection."""
+        ...

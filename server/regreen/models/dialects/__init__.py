@@ -1,0 +1,1 @@
+"""Reading tool calls out of whatever a model wrote."""

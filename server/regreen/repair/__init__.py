@@ -1,0 +1,1 @@
+"""The built-in repair search: quick search for small mistakes, no model."""

@@ -1,0 +1,1 @@
+"""Finding a test, running it sealed, reading its evidence, judging a change."""

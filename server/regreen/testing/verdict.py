@@ -1,0 +1,53 @@
+"""The verdict: what the test runner saw of a change, in the words a person reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from regreen.testing.report import Failure, Outcome
+
+Progress = Literal["fixed", "forward", "changed", "same", "worse"]
+"""`forward`: the failure moved past the old place; `changed`: another failure at the same place or before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a trial of a change saw.
+
+    `fixed` is decided by the runner alone. `reason` is one line that says why it is not fixed, or "".
+    """
+
+    target: Outcome
+    fixed: bool
+    progress: Progress
+    passed: int = 0
+    failed: int = 0
+    collected_before: int = 0
+    collected_after: int = 0
+    newly_failing: tuple[str, ...] = ()
+    failure: Failure | None = None
+    reason: str = ""
+    seconds: float = 0.0
+
+    def summary(self) -> str:
+        """One line for people: "target passes, 41 of 41 tests pass"."""
+        if self.fixed:
+            return f"target passes, {self.passed} of {self.passed + self.failed} tests pass"
+        where = f": {self.reason}" if self.reason else ""
+        return f"not fixed{where}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as it stands in the run protocol."""
+        return {
+            "target": self.target,
+            "fixed": self.fixed,
+            "progress": self.progress,
+            "passed": self.passed,
+            "failed": self.failed,
+            "collected_before": self.collected_before,
+            "collected_after": self.collected_after,
+            "newly_failing": list(self.newly_failing),
+            "reason": self.reason,
+            "seconds": round(self.seconds, 3),
+        }

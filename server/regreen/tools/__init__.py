@@ -1,0 +1,1 @@
+"""The tools a model may ask for, and what each does."""

@@ -1,0 +1,1 @@
+"""The files inside one folder: confinement, lossless text, edits, trial copies, journal."""
