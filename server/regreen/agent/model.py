@@ -31,7 +31,9 @@ class Model(Protocol):
         """The full spec, as in `--model`: "ollama:qwen2.5:3b"."""
         ...
 
-    async def warm(self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], listener: Listener) -> None:
+    async def warm(
+        self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], listener: Listener
+    ) -> None:
         """Load the model and the fixed start of the prompt while the first test run is going.
 
         Raises RegreenError when the model cannot be had (no server, model not pulled).

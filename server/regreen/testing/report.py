@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Outcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed", "crashed", "timeout", "missing"]
+Outcome = Literal[
+    "passed", "failed", "error", "skipped", "xfailed", "xpassed", "crashed", "timeout", "missing"
+]
 """A test's own result. `error` is a failing fixture or collection, `missing` a test without any record."""
 
 

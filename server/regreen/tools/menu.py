@@ -7,7 +7,9 @@ from regreen.agent.conversation import ToolSpec
 _STRING = {"type": "string"}
 
 
-def _tool(name: str, description: str, required: tuple[str, ...] = (), **properties: dict[str, str]) -> ToolSpec:
+def _tool(
+    name: str, description: str, required: tuple[str, ...] = (), **properties: dict[str, str]
+) -> ToolSpec:
     schema = {"type": "object", "properties": properties, "required": list(required)}
     return ToolSpec(name, description, schema)
 
