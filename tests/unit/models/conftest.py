@@ -1,0 +1,1 @@
+from scripted.fixtures import scripted as scripted
