@@ -1,0 +1,101 @@
+"""What a person types as a target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regreen.errors import UsageError
+from regreen.testing.target import ParsedTarget, Target, parse_target, split_nodeid
+
+SOURCE = """\
+class TestCart:
+    def test_total(self):
+        assert 1
+
+
+def test_price():
+    assert 2
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_cart.py").write_text(SOURCE)
+    (tmp_path / "notes.txt").write_text("x")
+    return tmp_path
+
+
+def test_a_path_with_names_and_an_id(folder: Path) -> None:
+    parsed = parse_target("tests/test_cart.py::TestCart::test_total[a::b-[1]]", folder)
+    assert parsed == ParsedTarget(folder / "tests/test_cart.py", ("TestCart", "test_total"), "a::b-[1]")
+    target = parsed.within(folder)
+    assert target.nodeid == "tests/test_cart.py::TestCart::test_total[a::b-[1]]"
+
+
+@pytest.mark.parametrize(
+    ("line", "names"), [(1, ("TestCart",)), (3, ("TestCart", "test_total")), (7, ("test_price",))]
+)
+def test_a_line_stands_for_the_test_there(folder: Path, line: int, names: tuple[str, ...]) -> None:
+    assert parse_target(f"tests/test_cart.py:{line}", folder).names == names
+
+
+def test_a_path_alone_stands_for_all_its_failing_tests(folder: Path) -> None:
+    parsed = parse_target("tests/../tests/test_cart.py", folder)
+    assert parsed == ParsedTarget(folder / "tests/test_cart.py")
+    assert not parsed.single
+    assert parse_target("tests", folder).within(folder).path == "tests"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no target given"),
+        ("tests/test_cart.py:4", "no test at tests/test_cart.py:4; the nearest is TestCart::test_total"),
+        ("tests/test_cart.py::test_prise", "did you mean tests/test_cart.py::test_price?"),
+        ("tests/test_cart.py::Nope::test_priceless", "no test Nope::test_priceless"),
+        ("tests/test_card.py", "did you mean tests/test_cart.py?"),
+        ("other/test_x.py::test_a", "no such file: other/test_x.py"),
+        ("notes.txt", "not a Python file"),
+    ],
+)
+def test_a_wrong_target_gets_one_line_that_says_what_to_do(folder: Path, text: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_target(text, folder)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_inherited_and_generated_tests_are_let_through(folder: Path) -> None:
+    assert (
+        parse_target("tests/test_cart.py::TestCart::test_from_a_base", folder).names[-1] == "test_from_a_base"
+    )
+
+
+def test_a_file_that_does_not_parse_can_still_be_named(folder: Path) -> None:
+    (folder / "tests/test_bad.py").write_text("def test_a(:\n")
+    assert parse_target("tests/test_bad.py::test_a", folder).names == ("test_a",)
+    with pytest.raises(UsageError, match="does not parse"):
+        parse_target("tests/test_bad.py:1", folder)
+
+
+def test_a_target_outside_the_workspace_is_refused(folder: Path) -> None:
+    with pytest.raises(UsageError, match="not inside the workspace"):
+        parse_target("tests/test_cart.py", folder).within(folder / "other")
+
+
+def test_what_a_target_covers() -> None:
+    whole = Target("tests/test_x.py", ("test_a",))
+    assert whole.covers("tests/test_x.py::test_a")
+    assert whole.covers("tests/test_x.py::test_a[1-b]")
+    assert not whole.covers("tests/test_x.py::test_ab")
+    assert not Target("tests/test_x.py", ("test_a",), "1").covers("tests/test_x.py::test_a[2]")
+    assert Target("tests/test_x.py").covers("tests/test_x.py::TestA::test_b")
+
+
+def test_node_ids_split_and_join_again() -> None:
+    for nodeid in ("a/test_x.py::TestA::test_b[x::y]", "a/test_x.py", "test_x.py::test_a[[]]"):
+        assert Target.from_nodeid(nodeid).nodeid == nodeid
+    assert split_nodeid("t.py::test_a[\\xe9 -5]") == ("t.py", ("test_a",), "\\xe9 -5")
