@@ -83,3 +83,4 @@ class Reply:
     finish: str = "stop"
     seconds: float = 0.0
     thinking: str = ""
+    confidence: str = ""

@@ -1,0 +1,81 @@
+"""The words of the loop: the fixed start of the prompt, and the correctives. Byte-stable inside a run."""
+
+from __future__ import annotations
+
+import re
+
+from regreen.agent.conversation import Message
+
+SYSTEM = """\
+You fix Python code so that a failing test passes. You work on a copy; the tests are run for you after every edit.
+Say in one sentence what is wrong, then call edit_file with the exact lines to replace. Keep edits small.
+Never change tests or their configuration: they are locked. Do not special-case the test.
+If the test contradicts itself, answer TEST LOOKS WRONG: and the lines in conflict."""
+
+ASK_SYSTEM = """\
+You work on a Python project, on a copy of it. Look before you change: list_files, read_file, search_files.
+Check what you believe with run_python or run_tests. Change code with edit_file; keep edits small.
+Never change tests or their configuration: they are locked.
+When the task is done, say in a few sentences what was wrong and what you changed, and call no tool."""
+
+TEST_LOOKS_WRONG = re.compile(r"(?i)\btest[ _]looks[ _]wrong\b\s*:?\s*(.*)", re.DOTALL)
+
+_CLAIM = re.compile(
+    r"(?i)\b(done|fixed|resolved|solved|completed?|corrected|finished|"
+    r"(?:tests?|it|everything|all)\s+(?:now\s+)?(?:pass(?:es|ed)?|succeeds?|works?)|should\s+(?:now\s+)?(?:pass|work))\b"
+)
+_INTENT = re.compile(
+    r"(?i)\b(i\s+(?:will|would|can|could|need|must|should|am\s+going)|i'll|i'd|let\s+me|next|first|going\s+to|please)\b"
+)
+
+
+def opening(evidence: str, earlier: str = "", system: str = SYSTEM) -> tuple[Message, ...]:
+    """The first messages of a run. `earlier` tells what a previous run tried."""
+    return (Message("system", system), Message("user", f"{evidence}\n\n{earlier}" if earlier else evidence))
+
+
+def claims_done(text: str) -> bool:
+    """True for a reply without a call that says the work is done, rather than what comes next."""
+    return bool(_CLAIM.search(text)) and not _INTENT.search(text)
+
+
+def looks_wrong(text: str) -> str | None:
+    """What the model has against the test; None when it says no such thing."""
+    match = TEST_LOOKS_WRONG.search(text)
+    return match.group(1).strip() if match else None
+
+
+def no_call(failure: str, example: str) -> str:
+    """The answer to a reply that holds neither a call nor a claim."""
+    return f"Your reply held no tool call, so nothing was changed. The target still fails:\n{failure}\nAnswer with one call, like this:\n{example}"
+
+
+def not_done(failure: str) -> str:
+    """The answer to a claim that the runner does not confirm."""
+    return f"The runner does not confirm that: the target still fails.\n{failure}\nMake the edit that is missing."
+
+
+def no_conflict_seen() -> str:
+    """The answer to the first claim that the test is wrong, where no contradiction can be seen."""
+    return (
+        "No contradiction is visible in the test. If you are sure, answer TEST LOOKS WRONG: again and quote "
+        "the lines in conflict; otherwise mend the code with edit_file."
+    )
+
+
+def other_way(failure: str) -> str:
+    """The change of strategy, once a run goes in circles."""
+    return (
+        "You have tried that before and it did not help. Take another way: look at a different function of "
+        f"the ones shown, or read the file the failure points to.\nThe target still fails:\n{failure}"
+    )
+
+
+def first_sentence(text: str) -> str:
+    """One sentence for a proposal, out of a reply's prose; "" when there is none."""
+    plain = re.sub(r"```.*?(```|\Z)", " ", text, flags=re.DOTALL)
+    plain = re.sub(r"<[^>\n]{1,40}>", " ", plain)
+    plain = " ".join(plain.split())
+    match = re.match(r"(.+?[.!?])(?:\s|$)", plain)
+    sentence = match.group(1) if match else plain
+    return sentence if len(sentence) <= 300 else sentence[:297] + "…"

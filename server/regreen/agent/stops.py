@@ -1,0 +1,113 @@
+"""Every way in which a run ends, as a named exception."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+OutcomeName = Literal[
+    "fixed",
+    "already_passing",
+    "test_looks_wrong",
+    "setup_problem",
+    "not_verified",
+    "budget",
+    "stuck",
+    "rejected",
+    "cancelled",
+    "error",
+]
+
+EXIT_CODES: dict[OutcomeName, int] = {
+    "fixed": 0,
+    "already_passing": 0,
+    "test_looks_wrong": 1,
+    "not_verified": 1,
+    "budget": 1,
+    "stuck": 1,
+    "setup_problem": 3,
+    "rejected": 4,
+    "cancelled": 4,
+    "error": 5,
+}
+
+
+class Stop(Exception):
+    """The run is over. `str(stop)` is one sentence for the person."""
+
+    outcome: OutcomeName = "error"
+
+
+class Fixed(Stop):
+    """The runner saw the target pass and nothing else break, and the change is written."""
+
+    outcome: OutcomeName = "fixed"
+
+
+class AlreadyPassing(Stop):
+    """The target passes before anything was changed."""
+
+    outcome: OutcomeName = "already_passing"
+
+
+class TestLooksWrong(Stop):
+    """The test contradicts itself or the model says, with lines, that the test is at fault."""
+
+    outcome: OutcomeName = "test_looks_wrong"
+    __test__ = False
+
+
+class SetupProblem(Stop):
+    """Something outside the code is missing; no edit can mend it."""
+
+    outcome: OutcomeName = "setup_problem"
+
+
+class NotVerified(Stop):
+    """There was no test that could decide."""
+
+    outcome: OutcomeName = "not_verified"
+
+
+class Stuck(Stop):
+    """The run went in circles, or the model has nothing more to offer."""
+
+    outcome: OutcomeName = "stuck"
+
+
+class Rejected(Stop):
+    """The person said no, and there was nothing else to show."""
+
+    outcome: OutcomeName = "rejected"
+
+
+class Cancelled(Stop):
+    """The person, or the editor, ended the run."""
+
+    outcome: OutcomeName = "cancelled"
+
+
+class BudgetUsedUp(Stop):
+    """A part of the budget is used up."""
+
+    outcome: OutcomeName = "budget"
+
+
+class StepsUsedUp(BudgetUsedUp):
+    """The steps are used up."""
+
+    def __init__(self, allowed: int) -> None:
+        super().__init__(f"All {allowed} steps are used up.")
+
+
+class TokensUsedUp(BudgetUsedUp):
+    """The tokens are used up."""
+
+    def __init__(self, allowed: int) -> None:
+        super().__init__(f"All {allowed:,} tokens are used up.")
+
+
+class SecondsUsedUp(BudgetUsedUp):
+    """The seconds are used up."""
+
+    def __init__(self, allowed: float) -> None:
+        super().__init__(f"All {allowed:g} seconds of model and test time are used up.")

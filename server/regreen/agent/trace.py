@@ -1,0 +1,83 @@
+"""The trace: a JSON Lines record of a run, enough to replay it without a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from regreen.agent.conversation import Reply, ToolCall, Usage
+from regreen.errors import UsageError
+
+
+class TraceWriter:
+    """Appends one flushed line per event; a crash loses at most the line being written."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._file = path.open("a", encoding="utf-8", errors="backslashreplace")
+
+    def write(self, event: Mapping[str, Any]) -> None:
+        """Add one event."""
+        self._file.write(json.dumps(event, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file; later writes are an error."""
+        self._file.close()
+
+
+def read_trace(path: Path) -> list[dict[str, Any]]:
+    """All events of a trace. A cut last line is left out. Raises UsageError when it is no trace."""
+    try:
+        events = list(_lines(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"Cannot read the trace {path}: {error}") from error
+    if not any(event.get("event") == "started" for event in events):
+        raise UsageError(f"{path} is not a trace of a run: it has no `started` line.")
+    return events
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event
+
+
+def reply_event(n: int, reply: Reply) -> dict[str, Any]:
+    """A reply as it stands in the trace; `reply_from` reads it back."""
+    return {
+        "event": "reply",
+        "n": n,
+        "text": reply.text,
+        "calls": [{"name": c.name, "arguments": dict(c.arguments), "id": c.id} for c in reply.calls],
+        "corrective": reply.corrective,
+        "finish": reply.finish,
+        "usage": {
+            "prompt": reply.usage.prompt,
+            "cached": reply.usage.cached,
+            "generated": reply.usage.generated,
+        },
+        "seconds": round(reply.seconds, 3),
+    }
+
+
+def reply_from(event: Mapping[str, Any]) -> Reply:
+    """The reply of a `reply` event."""
+    usage = event.get("usage") or {}
+    return Reply(
+        text=str(event.get("text", "")),
+        calls=tuple(
+            ToolCall(c["name"], c.get("arguments") or {}, c.get("id", "")) for c in event.get("calls") or ()
+        ),
+        corrective=str(event.get("corrective", "")),
+        usage=Usage(usage.get("prompt", 0), usage.get("cached", 0), usage.get("generated", 0)),
+        finish=str(event.get("finish", "stop")),
+        seconds=float(event.get("seconds", 0.0)),
+    )

@@ -1,0 +1,229 @@
+"""The command line. Names, defaults and exit codes are fixed: scripts and editors rely on them."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from regreen import __version__
+from regreen.agent.budget import Allowance
+from regreen.errors import RegreenError, UsageError
+from regreen.settings import DEFAULT_MODEL, RunSettings
+
+Command = Callable[[argparse.Namespace], int]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is one line and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}. See `{self.prog} --help`.")
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = _Parser(prog="regreen", description="Turns a red test green again, on your own machine.")
+    top.add_argument("--version", action="version", version=f"regreen {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    fix = commands.add_parser("fix", help="fix a failing test")
+    fix.add_argument(
+        "target", metavar="TARGET", help="path::names[id], path:LINE, or path (all its failing tests)"
+    )
+    fix.add_argument("--resume", metavar="RUN", help="go on from the best state of an earlier run")
+    _run_options(fix)
+    fix.set_defaults(run=_fix)
+    serve = commands.add_parser("serve", help="the language server, on stdin and stdout")
+    serve.add_argument(
+        "--tcp", type=_positive, metavar="PORT", help="listen on this port of 127.0.0.1 instead"
+    )
+    serve.add_argument("--log-file", type=Path, metavar="FILE", help="write the log to a file as well")
+    serve.set_defaults(run=_serve)
+    tests = commands.add_parser("tests", help="the tests found in a folder or file")
+    tests.add_argument("dir", metavar="DIR", nargs="?", default=".")
+    tests.add_argument("--python", metavar="PATH", help="interpreter of the project")
+    tests.add_argument("--seal", choices=("require", "prefer", "off"), default="require")
+    tests.add_argument("--json", action="store_true")
+    tests.set_defaults(run=_tests)
+    doctor = commands.add_parser("doctor", help="what is missing, with the command that mends it")
+    doctor.add_argument("--workspace", metavar="DIR")
+    doctor.add_argument("--python", metavar="PATH", help="interpreter of the project")
+    doctor.add_argument("--base-url", metavar="URL")
+    doctor.add_argument("--json", action="store_true")
+    doctor.set_defaults(run=_doctor)
+    replay = commands.add_parser("replay", help="run a trace again, offline, and say where it differs")
+    replay.add_argument("trace", metavar="TRACE", help="a trace file, or a run's id")
+    replay.add_argument("--workspace", metavar="DIR", help="default: where the run took place")
+    replay.add_argument("--json", action="store_true")
+    replay.set_defaults(run=_replay)
+    show = commands.add_parser("show", help="render a run")
+    show.add_argument("trace", metavar="TRACE", help="a trace file, or a run's id")
+    show.set_defaults(run=_show)
+    undo = commands.add_parser("undo", help="take back a run's edits")
+    undo.add_argument("run_id", metavar="RUN", nargs="?", help="default: the latest run that wrote something")
+    undo.add_argument("--json", action="store_true")
+    undo.set_defaults(run=_undo)
+    read_reply = commands.add_parser(
+        "read-reply", help="read tool calls out of replies, JSON Lines in and out"
+    )
+    read_reply.set_defaults(run=_read_reply)
+    return top
+
+
+def _run_options(command: argparse.ArgumentParser) -> None:
+    allowance = Allowance()
+    command.add_argument("--workspace", metavar="DIR", help="the one folder the run may change")
+    command.add_argument(
+        "--model",
+        metavar="SPEC",
+        default="auto",
+        help=f"auto | builtin | ollama:NAME | openai:NAME | replay:FILE (auto: Ollama with {DEFAULT_MODEL}, else builtin)",
+    )
+    command.add_argument(
+        "--base-url", metavar="URL", help="of the model server; keys come from the environment only"
+    )
+    command.add_argument("--approval", choices=("everyEdit", "whenGreen", "never"), default="everyEdit")
+    command.add_argument("--seal", choices=("require", "prefer", "off"), default="require")
+    command.add_argument("--max-steps", type=_positive, default=allowance.steps)
+    command.add_argument("--max-tokens", type=_positive, default=allowance.tokens)
+    command.add_argument("--max-seconds", type=_positive, default=int(allowance.seconds))
+    command.add_argument("--json", action="store_true", help="JSON Lines on stdout, decisions on stdin")
+    command.add_argument("--writes", choices=("self", "editor"), default="self")
+    command.add_argument("--python", metavar="PATH", help="interpreter of the project (default: found)")
+    command.add_argument("--unlock-tests", action="store_true", help="let this run change tests, visibly")
+    command.add_argument("--interactive", action="store_true", help=argparse.SUPPRESS)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code. Errors for people are one line on stderr."""
+    try:
+        options = parser().parse_args(arguments)
+        return int(options.run(options))
+    except RegreenError as error:
+        print(f"regreen: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 4
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+
+
+def _settings(options: argparse.Namespace) -> RunSettings:
+    return RunSettings(
+        model=options.model,
+        base_url=options.base_url,
+        approval=options.approval,
+        seal=options.seal,
+        allowance=Allowance(options.max_steps, options.max_tokens, float(options.max_seconds)),
+        writes=options.writes,
+        python=options.python,
+        interactive=options.interactive or (not options.json and sys.stdin.isatty()),
+        unlock_tests=options.unlock_tests,
+    )
+
+
+def _fix(options: argparse.Namespace) -> int:
+    from regreen.run.fix import fix
+    from regreen.run.protocol import Channel, JsonChannel
+
+    channel: Channel
+    if options.json:
+        sink = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)  # nothing but the protocol reaches stdout
+        channel = JsonChannel(_private_input(), sink)
+    else:
+        from regreen.run.terminal import TerminalChannel
+
+        channel = TerminalChannel(source=_private_input())
+    settings = _settings(options)
+    try:
+        return asyncio.run(
+            fix(options.target, options.workspace, settings, channel, Path.cwd(), options.resume)
+        )
+    except UsageError as error:
+        if options.json:
+            channel.emit(_usage_outcome(options.target, error))
+        raise
+
+
+def _private_input() -> int:
+    """Standard input for us alone: children that forget to close theirs read nothing."""
+    source = os.dup(0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return source
+
+
+def _usage_outcome(target: str, error: UsageError) -> dict[str, object]:
+    return {
+        "event": "outcome",
+        "outcome": "error",
+        "target": target,
+        "explanation": str(error),
+        "summary": str(error),
+    }
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from regreen.lsp.server import serve
+
+    return serve(options.tcp, options.log_file)
+
+
+def _tests(options: argparse.Namespace) -> int:
+    from regreen.run.listing import list_tests
+
+    return asyncio.run(list_tests(Path(options.dir), options.python, options.seal, options.json))
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from regreen.doctor import examine
+
+    workspace = Path(options.workspace) if options.workspace else Path.cwd()
+    return asyncio.run(examine(workspace, options.python, options.base_url, options.json))
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from regreen.run.replay import replay
+
+    return asyncio.run(replay(options.trace, options.workspace, options.json))
+
+
+def _show(options: argparse.Namespace) -> int:
+    from regreen.agent.trace import read_trace
+    from regreen.run.resume import trace_path
+    from regreen.run.terminal import TerminalChannel
+
+    channel = TerminalChannel()
+    for event in read_trace(trace_path(options.trace)):
+        channel.emit(event)
+    return 0
+
+
+def _undo(options: argparse.Namespace) -> int:
+    from regreen.run.undo import undo_run
+
+    return undo_run(options.run_id, options.json)
+
+
+def _read_reply(options: argparse.Namespace) -> int:
+    from regreen.models.dialects.lines import read_lines
+
+    read_lines(sys.stdin, sys.stdout)
+    return 0

@@ -1,0 +1,143 @@
+"""`regreen fix`: from what was typed to one run, or one run for each failing test of a file."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from pathlib import Path
+from typing import Any
+
+from regreen.agent.stops import EXIT_CODES, OutcomeName
+from regreen.errors import UsageError
+from regreen.run.folders import RunFolders
+from regreen.run.protocol import Channel, Event, Hearing
+from regreen.run.resume import earlier_run
+from regreen.run.session import Session
+from regreen.settings import RunSettings, new_run_id
+from regreen.testing.interpreter import find_interpreter
+from regreen.testing.report import Report
+from regreen.testing.runner import TestRunner
+from regreen.testing.seal.choose import choose as choose_seal
+from regreen.testing.target import ParsedTarget, Target, parse_target
+from regreen.workspace.root import Workspace, find_root
+from regreen.workspace.trial import Trial
+
+_FROM_BEST: tuple[OutcomeName, ...] = (
+    "already_passing",
+    "fixed",
+    "not_verified",
+    "test_looks_wrong",
+    "budget",
+    "stuck",
+    "rejected",
+    "cancelled",
+    "setup_problem",
+    "error",
+)
+
+
+def open_target(text: str, workspace: str | None, cwd: Path) -> tuple[ParsedTarget, Workspace]:
+    """The target and the folder it belongs to. Raises UsageError."""
+    parsed = parse_target(text, cwd)
+    root = (cwd / workspace) if workspace else find_root(parsed.file)
+    if not root.is_dir():
+        raise UsageError(f"There is no folder {root} to work in.")
+    return parsed, Workspace.open(root)
+
+
+async def fix(
+    text: str,
+    workspace: str | None,
+    settings: RunSettings,
+    channel: Channel,
+    cwd: Path,
+    resume: str | None = None,
+) -> int:
+    """Fix a target; returns the exit code. Raises UsageError before a run has started."""
+    parsed, opened = open_target(text, workspace, cwd)
+    earlier = earlier_run(resume) if resume else None
+    if settings.unlock_tests:
+        opened.policy.unlock_tests()
+    try:
+        target = parsed.within(opened.root)
+        python = find_interpreter(opened.root, settings.python)
+        if parsed.single:
+            return await _interruptible(Session(target, opened, python, settings, channel, earlier))
+        return await _fix_all(target, opened, python, settings, channel)
+    finally:
+        opened.close()
+
+
+async def _interruptible(session: Session) -> int:
+    """Play a run; Ctrl-C and a polite kill end it with its outcome."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, ValueError):
+            loop.add_signal_handler(number, session.cancel)
+    return await session.execute()
+
+
+async def _fix_all(
+    target: Target, workspace: Workspace, python: Path, settings: RunSettings, channel: Channel
+) -> int:
+    """One run for each failing test of a path; the last outcome line carries the worst."""
+    channel.listen(_Deaf())
+    report = await _run_path(target, workspace, python, settings)
+    worst: OutcomeName = "already_passing"
+    explanation = f"All {len(report.passed)} tests of {target.nodeid} pass; nothing was changed."
+    if report.problem:
+        worst, explanation = "setup_problem", report.problem
+    ended: dict[str, OutcomeName] = {}
+    for nodeid in report.failed:
+        session = Session(Target.from_nodeid(nodeid), workspace, python, settings, channel)
+        await _interruptible(session)
+        ended[nodeid] = session.outcome
+        worst = max(worst, session.outcome, key=_FROM_BEST.index)
+        if session.outcome == "cancelled":
+            break
+    if ended:
+        fixed = sum(_FROM_BEST.index(outcome) <= 1 for outcome in ended.values())
+        explanation = f"{fixed} of {len(report.failed)} failing tests of {target.nodeid} are fixed."
+    channel.emit(_overall(target, worst, explanation, ended))
+    return EXIT_CODES[worst]
+
+
+def _overall(target: Target, worst: OutcomeName, explanation: str, ended: dict[str, OutcomeName]) -> Event:
+    lines = [explanation, *(f"{outcome}: {nodeid}" for nodeid, outcome in ended.items())]
+    event: dict[str, Any] = {
+        "event": "outcome",
+        "outcome": worst,
+        "target": target.nodeid,
+        "explanation": explanation,
+        "tests": ended,
+        "summary": "\n".join(lines),
+    }
+    return event
+
+
+async def _run_path(target: Target, workspace: Workspace, python: Path, settings: RunSettings) -> Report:
+    choice = await choose_seal(settings.seal)
+    folders = RunFolders(new_run_id())
+    trial = Trial(workspace.root, folders.trial)
+    runner = TestRunner(python, workspace.root, choice.seal, folders.scratch)
+    try:
+        return await runner.run(trial.prepare({}), [target.nodeid])
+    finally:
+        await runner.aclose()
+        trial.close()
+        folders.remove()
+
+
+class _Deaf(Hearing):
+    """Before the first run there is nothing to cancel but the process itself."""
+
+    def cancel(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    def extend(self, steps: int, tokens: int, seconds: float) -> None:
+        pass
+
+    def buffers(self, buffers: Any) -> None:
+        pass

@@ -1,0 +1,63 @@
+"""`regreen tests`: the tests of a folder, as pytest itself collects them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from regreen.errors import RegreenError, UsageError
+from regreen.run.folders import RunFolders
+from regreen.settings import new_run_id
+from regreen.testing.interpreter import find_interpreter
+from regreen.testing.report import Report
+from regreen.testing.runner import TestRunner
+from regreen.testing.seal.choose import choose as choose_seal
+from regreen.testing.seal.door import SealMode
+from regreen.workspace.root import Workspace, find_root
+from regreen.workspace.trial import Trial
+
+
+async def list_tests(folder: Path, python: str | None, mode: SealMode, as_json: bool) -> int:
+    """Print the node ids below a folder or file, one a line or as one JSON object. Raises RegreenError."""
+    if not folder.exists():
+        raise UsageError(f"There is no {folder} to look for tests in.")
+    place = folder.resolve()
+    workspace = Workspace.open(find_root(place))
+    try:
+        report = await _collect(workspace, place, find_interpreter(workspace.root, python), mode)
+    finally:
+        workspace.close()
+    errors = [f"{failure.type}: {failure.message}" for failure in report.collection_errors]
+    if as_json:
+        found = {
+            "workspace": str(workspace.root),
+            "tests": list(report.collected),
+            "errors": errors,
+            "problem": report.problem,
+        }
+        print(json.dumps(found))
+    else:
+        for nodeid in report.collected:
+            print(nodeid)
+        for line in errors:
+            print(f"cannot collect: {line}", file=sys.stderr)
+    if report.problem and not report.collected:
+        raise RegreenError(report.problem)
+    if not report.collected and not as_json:
+        print(f"There are no tests in {folder}.", file=sys.stderr)
+    return 0
+
+
+async def _collect(workspace: Workspace, place: Path, python: Path, mode: SealMode) -> Report:
+    choice = await choose_seal(mode)
+    folders = RunFolders(new_run_id())
+    trial = Trial(workspace.root, folders.trial)
+    runner = TestRunner(python, workspace.root, choice.seal, folders.scratch)
+    relative = place.relative_to(workspace.root).as_posix()
+    try:
+        return await runner.collect(trial.prepare({}), () if relative == "." else (relative,))
+    finally:
+        await runner.aclose()
+        trial.close()
+        folders.remove()

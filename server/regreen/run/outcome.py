@@ -1,0 +1,127 @@
+"""The outcome: the last line of a run, and the summary a person reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from regreen.agent.budget import Budget
+from regreen.agent.stops import BudgetUsedUp, Fixed, Stop
+from regreen.testing.report import Failure
+from regreen.testing.verdict import Verdict
+from regreen.workspace.changes import FileChange
+
+
+@dataclass
+class Ending:
+    """Everything the outcome is made of."""
+
+    target: str
+    stop: Stop
+    budget: Budget
+    model: str
+    seal: str
+    trace: str
+    run: str
+    explanation: str = ""
+    confidence: str = ""
+    verdict: Verdict | None = None
+    written: Sequence[FileChange] = ()
+    best: tuple[Verdict, tuple[FileChange, ...]] | None = None
+    failure: Failure | None = None
+    tried: int = 0
+    notes: list[str] = field(default_factory=lambda: list[str]())
+
+    def to_json(self) -> dict[str, Any]:
+        """The `outcome` event."""
+        budget = self.budget
+        event: dict[str, Any] = {
+            "event": "outcome",
+            "outcome": self.stop.outcome,
+            "target": self.target,
+            "explanation": self.explanation or str(self.stop),
+            "confidence": self.confidence,
+            "steps": budget.steps,
+            "tokens": {"prompt": budget.prompt, "cached": budget.cached, "generated": budget.generated},
+            "seconds": budget.clock.to_json(),
+            "edits": [{"path": c.path, "diff": c.diff()} for c in self.written],
+            "verdict": self.verdict.to_json() if self.verdict else None,
+            "model": self.model,
+            "seal": self.seal,
+            "trace": self.trace,
+            "run": self.run,
+            "summary": self.summary(),
+        }
+        if partial := self._partial():
+            event["partial"] = [{"path": c.path, "diff": c.diff(), "text": c.after} for c in partial]
+        return event
+
+    def _partial(self) -> tuple[FileChange, ...]:
+        """The best edits that were not written, of a run that ended without a fix."""
+        if (
+            isinstance(self.stop, Fixed)
+            or self.best is None
+            or self.best[0].progress not in ("fixed", "forward")
+        ):
+            return ()
+        now = {change.path: change.after for change in self.written}
+        return tuple(change for change in self.best[1] if now.get(change.path) != change.after)
+
+    def summary(self) -> str:
+        """A few lines for a person: what happened, the best state, what to do next."""
+        if isinstance(self.stop, Fixed):
+            lines = [f"Fixed: {self.target}", self.explanation]
+            if self.verdict:
+                lines.append(self.verdict.summary().capitalize() + ".")
+            if self.confidence == "low":
+                lines.append(
+                    "Confidence is low: few tests pin this down. Read the change before you keep it."
+                )
+            return "\n".join(line for line in lines if line)
+        lines = [f"{_HEADS[self.stop.outcome]}: {self.stop}"]
+        if self.stop.outcome in ("budget", "stuck", "rejected", "cancelled"):
+            lines += self._state()
+        if self.stop.outcome in ("budget", "stuck"):
+            lines += self._next()
+        return "\n".join([*lines, *self.notes])
+
+    def _state(self) -> list[str]:
+        lines = [f"Tried: {self.tried} edit{'' if self.tried == 1 else 's'}."] if self.tried else []
+        if self.written:
+            names = ", ".join(sorted({change.path for change in self.written}))
+            lines.append(f"Accepted edits stay in {names}; `regreen undo {self.run}` takes them back.")
+        if partial := self._partial():
+            names = ", ".join(change.path for change in partial)
+            lines.append(
+                f"The best edit so far is not written; it changes {names} and moves the failure forward."
+            )
+        if self.failure is not None:
+            lines.append(f"Where it stands: {self.failure.type}: {_one_line(self.failure.message)}")
+        return lines
+
+    def _next(self) -> list[str]:
+        more = "more steps (--max-steps), " if isinstance(self.stop, BudgetUsedUp) else ""
+        model = "another model (--model)" if self.model == "builtin" else "a larger model (--model)"
+        lines = [f"What to try next: {more}{model}, or a smaller task: make one assertion pass first."]
+        if self._partial():
+            lines.append(f"To go on from the best state: regreen fix {self.target} --resume {self.run}")
+        return lines
+
+
+_HEADS = {
+    "already_passing": "Nothing to do",
+    "test_looks_wrong": "The test looks wrong",
+    "setup_problem": "Not a code bug",
+    "not_verified": "Not verified",
+    "budget": "Not fixed, the budget is used up",
+    "stuck": "Not fixed",
+    "rejected": "Rejected",
+    "cancelled": "Cancelled",
+    "error": "Error",
+}
+
+
+def _one_line(text: str) -> str:
+    line = text.strip().split("\n", 1)[0]
+    return line if len(line) <= 200 else line[:197] + "…"

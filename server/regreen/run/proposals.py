@@ -1,0 +1,260 @@
+"""The desk: what happens to a proposal. First a trial, then the person, then the write, then one more look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from regreen.agent.budget import Clock
+from regreen.agent.stops import Fixed, Rejected
+from regreen.run.protocol import Channel, Decision, Emit
+from regreen.settings import Approval, Writes
+from regreen.testing.confidence import confidence_of
+from regreen.testing.report import Failure
+from regreen.testing.tampering import reaches_into_runner
+from regreen.testing.verdict import Verdict
+from regreen.tools.results import after_trial, failure_text
+from regreen.tools.toolbox import Settled
+from regreen.workspace.changes import Changes, FileChange
+from regreen.workspace.draft import Draft
+from regreen.workspace.root import PathRefused, Workspace
+from regreen.workspace.writer import Conflict, Writer
+
+_RANK = {"fixed": 4, "forward": 3, "changed": 2, "same": 1, "worse": 0}
+
+
+class Judge(Protocol):
+    """Who runs trials."""
+
+    async def judge(self, overlay: Mapping[str, bytes | None], changes: Changes) -> Verdict:
+        """What the runner sees with these changes."""
+        ...
+
+
+class Desk:
+    """Settles proposals one at a time, by the approval mode."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        draft: Draft,
+        judge: Judge,
+        writer: Writer,
+        channel: Channel,
+        emit: Emit,
+        clock: Clock,
+        approval: Approval,
+        writes: Writes,
+        failure: Failure | None,
+    ) -> None:
+        self._workspace = workspace
+        self._draft = draft
+        self._judge = judge
+        self._writer = writer
+        self._channel = channel
+        self._emit = emit
+        self._clock = clock
+        self.approval: Approval = approval
+        self._writes = writes
+        self._count = 0
+        self._refused: set[tuple[tuple[str, str], ...]] = set()
+        self._based: set[str] = set()
+        self.failure = failure
+        self.tried = 0
+        self.rejected = False
+        self.verdict: Verdict | None = None
+        self.best: tuple[Verdict, tuple[FileChange, ...]] | None = None
+        self.why = ""
+        self.confidence = ""
+        self.written: list[FileChange] = []
+
+    async def submit(self, changes: Sequence[FileChange], why: str, confidence: str) -> Settled:
+        """Try, show, decide and write one proposal; see BRIEF's table of approval modes in docs/architecture.md."""
+        key = tuple((change.path, change.after) for change in changes)
+        if key in self._refused:
+            return Settled(
+                "The person has rejected exactly this edit. Propose something else.",
+                "rejected before, not shown",
+            )
+        for change in changes:
+            if tampering := reaches_into_runner(change.before or "", change.after, change.path):
+                return Settled(f"Refused: {tampering} Mend the code itself.", f"refused: {tampering}")
+        self._note_bases(changes)
+        self.tried += 1
+        verdict = await self._trial(changes)
+        self._draft.remember(changes)
+        if self.approval == "everyEdit" or verdict.fixed:
+            whole = self._with_pending(changes) if self.approval != "everyEdit" else list(changes)
+            return await self._show(whole, key, verdict, why, confidence)
+        return self._hold(changes, verdict)
+
+    async def confirm(self) -> Settled:
+        """Judge the draft as it is now; edits that wait are shown when they turn out to be the fix."""
+        waiting = self._draft.pending()
+        verdict = await self._trial([])
+        self.failure = verdict.failure or self.failure
+        if verdict.fixed and waiting:
+            key = tuple((change.path, change.after) for change in waiting)
+            return await self._show(waiting, key, verdict, self.why, self.confidence)
+        return Settled(after_trial(verdict), verdict.summary(), verdict)
+
+    # -- the steps -----------------------------------------------------------------------------------
+
+    async def _trial(self, changes: Sequence[FileChange]) -> Verdict:
+        with self._clock.spend("tests"):
+            verdict = await self._judge.judge(
+                self._draft.overlay(changes), {change.path: change for change in changes}
+            )
+        self._emit({"event": "trial", "verdict": verdict.to_json(), "summary": verdict.summary()})
+        self.verdict = verdict
+        if self.best is None or self._rank(verdict) > self._rank(self.best[0]):
+            self.best = (verdict, tuple(self._with_pending(changes)))
+        return verdict
+
+    @staticmethod
+    def _rank(verdict: Verdict) -> tuple[int, int]:
+        return (_RANK[verdict.progress], verdict.passed)
+
+    def _with_pending(self, changes: Sequence[FileChange]) -> list[FileChange]:
+        """The changes together with everything that waits to be written, one per file."""
+        merged = {change.path: change for change in self._draft.pending()}
+        merged.update({change.path: change for change in changes})
+        return [change for change in merged.values() if change.after != change.before]
+
+    def _hold(self, changes: Sequence[FileChange], verdict: Verdict) -> Settled:
+        """whenGreen and never: nothing is shown yet; what helps, or does no harm, waits in the draft."""
+        if verdict.progress != "worse":
+            self._draft.keep(changes)
+            self.failure = verdict.failure or self.failure
+        text = after_trial(verdict)
+        if verdict.progress == "worse" and self.failure is not None:
+            text += "\nThe failure is again:\n" + failure_text(self.failure)
+        return Settled(text, verdict.summary(), verdict)
+
+    async def _show(
+        self,
+        changes: list[FileChange],
+        key: tuple[tuple[str, str], ...],
+        verdict: Verdict,
+        why: str,
+        confidence: str,
+    ) -> Settled:
+        self._count += 1
+        event: dict[str, Any] = {
+            "event": "proposal",
+            "id": f"p{self._count}",
+            "why": why or _plain_why(changes),
+            "files": [
+                {"path": c.path, "base_sha256": c.base_sha256, "diff": c.diff(), "text": c.after}
+                for c in changes
+            ],
+            "verdict": verdict.to_json(),
+            "confidence": confidence or confidence_of(verdict, {c.path: c for c in changes}),
+        }
+        self._emit(event)
+        decision = await self._decide(event, changes)
+        self._emit(
+            {
+                "event": "decision",
+                "proposal": event["id"],
+                "decision": decision.kind,
+                "reason": decision.reason,
+                **({"files": dict(decision.files)} if decision.files else {}),
+            }
+        )
+        if decision.kind == "reject":
+            self._refused.add(key)
+            return self._turned_down(decision, verdict)
+        self.rejected = False
+        self.why, self.confidence = event["why"], event["confidence"]
+        return await self._write(changes, decision, verdict)
+
+    async def _decide(self, event: Mapping[str, Any], changes: Sequence[FileChange]) -> Decision:
+        asks = any(self._workspace.may_write(change.path).permission == "ask" for change in changes)
+        if self.approval == "never" and not asks:
+            return Decision("accept")
+        with self._clock.spend("person"):
+            return await self._channel.decide(event)
+
+    def _turned_down(self, decision: Decision, verdict: Verdict) -> Settled:
+        self.rejected = True
+        if decision.final:
+            stop = Rejected("Nobody was there to decide, so nothing was written.")
+            return Settled(str(stop), "rejected: no decision came", verdict, stop)
+        reason = f" They say: {decision.reason}." if decision.reason else ""
+        text = f"The person rejected this edit.{reason} The file is as before. Propose another edit."
+        if self.failure is not None:
+            text += "\nThe target fails with:\n" + failure_text(self.failure)
+        summary = f"rejected: {decision.reason}" if decision.reason else "rejected"
+        return Settled(text, summary, verdict)
+
+    async def _write(self, changes: list[FileChange], decision: Decision, verdict: Verdict) -> Settled:
+        files = decision.files or {}
+        wanted = [
+            FileChange(c.path, c.before, files[c.path], c.base) if c.path in files else c for c in changes
+        ]
+        try:
+            self._put(wanted)
+        except (Conflict, PathRefused, OSError) as error:
+            return Settled(
+                f"The edit could not be written: {error} Look at the file again before the next edit.",
+                f"not written: {error}",
+                verdict,
+            )
+        self._draft.written(changes)
+        self.written += [change for change in wanted if change.after != change.before]
+        as_shown = all(new.after == old.after for new, old in zip(wanted, changes, strict=True))
+        if verdict.fixed or not as_shown:
+            verdict = await self._trial([])
+        self.failure = verdict.failure
+        if verdict.fixed:
+            stop = Fixed("The target passes, judged again after the write.")
+            return Settled(after_trial(verdict), verdict.summary(), verdict, stop)
+        text = after_trial(verdict)
+        if not as_shown:
+            parts = "".join(change.diff() for change in wanted)
+            text = f"The person kept only a part, or changed it. In the file now:\n{parts}\n{text}"
+        return Settled(text, f"accepted; {verdict.summary()}", verdict)
+
+    def _put(self, changes: Sequence[FileChange]) -> None:
+        """Write the changes, or take note of what the editor wrote. All or nothing."""
+        done: list[FileChange] = []
+        try:
+            for change in changes:
+                if change.after == change.before:
+                    continue
+                if self._writes == "editor":
+                    self._writer.note(change)
+                    self._draft.set_buffer(change.path, change.after if self._unsaved(change) else None)
+                else:
+                    self._writer.write(change)
+                done.append(change)
+        except (Conflict, PathRefused, OSError):
+            for change in reversed(done):
+                self._writer.take_back(change)
+            raise
+
+    def _unsaved(self, change: FileChange) -> bool:
+        """True when the editor holds the text but the disk does not, yet."""
+        try:
+            return self._workspace.read(change.path) != self._draft.encode(change)
+        except (FileNotFoundError, PathRefused):
+            return True
+
+    def _note_bases(self, changes: Sequence[FileChange]) -> None:
+        """The trace keeps each file's text before its first edit, so that a run can be replayed."""
+        for change in changes:
+            if change.path not in self._based:
+                self._based.add(change.path)
+                self._emit({"event": "base", "path": change.path, "text": change.before})
+
+
+def _plain_why(changes: Sequence[FileChange]) -> str:
+    """A factual sentence where the model gave no reason."""
+    names = " and ".join(change.path for change in changes)
+    lines = sum(
+        line.startswith(("+", "-")) and not line.startswith(("+++", "---"))
+        for change in changes
+        for line in change.diff().split("\n")
+    )
+    return f"Changes {lines} lines of {names}."

@@ -1,0 +1,197 @@
+"""The run protocol: JSON Lines, events out, decisions and changed buffers in.
+
+Every event is an object with "event". The last one is `outcome`. What comes in is one of
+`{"decision": …}`, `{"buffers": …}`, `{"extend": …}`, `{"cancel": true}` and `{"answer": …, "question": …}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TextIO, cast
+
+from regreen.run.lines import read_lines
+
+Event = Mapping[str, Any]
+Emit = Callable[[Event], None]
+
+PRIVATE_EVENTS = ("reply", "base", "prompt")
+"""Events that stand in the trace only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the person decided on a proposal.
+
+    `files` is what the files hold, or shall hold, by path, where that differs from the proposal or the
+    editor wrote them. `lasting` means this one and all to come; `final` that nobody is there to decide.
+    """
+
+    kind: Literal["accept", "reject", "partly"]
+    reason: str = ""
+    files: Mapping[str, str] | None = None
+    lasting: bool = False
+    final: bool = False
+
+
+NOBODY = Decision("reject", "no decision came", final=True)
+
+
+class Hearing(Protocol):
+    """Who wants to know what comes in during a run."""
+
+    def cancel(self) -> None:
+        """End the run."""
+        ...
+
+    def extend(self, steps: int, tokens: int, seconds: float) -> None:
+        """Allow more."""
+        ...
+
+    def buffers(self, buffers: Mapping[str, str | None]) -> None:
+        """The editor's unsaved texts changed."""
+        ...
+
+
+class Channel(Protocol):
+    """Where a run shows itself and asks: JSON Lines, or a terminal."""
+
+    def emit(self, event: Event) -> None:
+        """Show one event."""
+        ...
+
+    def listen(self, hearing: Hearing) -> None:
+        """Pass on what comes in from now on."""
+        ...
+
+    async def decide(self, proposal: Event) -> Decision:
+        """Ask for a decision on a `proposal` event that was emitted before."""
+        ...
+
+    async def ask(self, question: Event) -> str:
+        """Put a `question` event and return the choice; its default when nobody answers."""
+        ...
+
+
+class JsonChannel:
+    """The protocol on a descriptor to read and a stream to write. Lines that are no JSON object get a `note`."""
+
+    def __init__(self, source: int, sink: TextIO) -> None:
+        self._source = source
+        self._sink = sink
+        self._decisions: dict[str, Decision] = {}
+        self._answers: dict[str, str] = {}
+        self._lasting: Decision | None = None
+        self._ended = False
+        self._changed = asyncio.Event()
+        self._hearing: Hearing | None = None
+
+    def emit(self, event: Event) -> None:
+        """Write one line, unless it is for the trace only. A reader that went away ends the run."""
+        if event.get("event") in PRIVATE_EVENTS:
+            return
+        try:
+            self._sink.write(json.dumps(event, ensure_ascii=True) + "\n")
+            self._sink.flush()
+        except (BrokenPipeError, ValueError):
+            if self._hearing:
+                self._hearing.cancel()
+
+    def listen(self, hearing: Hearing) -> None:
+        """Start reading, once; a later run of the same process takes over what comes in."""
+        first, self._hearing = self._hearing is None, hearing
+        if first:
+            read_lines(self._source, self._take, self._end)
+
+    def _end(self) -> None:
+        self._ended = True
+        self._changed.set()
+
+    def _take(self, line: str) -> None:
+        if not line.strip():
+            return
+        try:
+            message = json.loads(line)
+        except ValueError:
+            message = None
+        if not isinstance(message, dict):
+            self.emit(
+                {"event": "note", "level": "warning", "text": f"Not a JSON object: {line.strip()[:80]!r}"}
+            )
+            return
+        self._dispatch(cast("dict[str, Any]", message))
+        self._changed.set()
+
+    def _dispatch(self, message: dict[str, Any]) -> None:
+        hearing = self._hearing
+        if "decision" in message:
+            self._take_decision(message)
+        elif "answer" in message:
+            self._answers[str(message.get("question", ""))] = str(message["answer"])
+        elif hearing and isinstance(message.get("buffers"), dict):
+            hearing.buffers(message["buffers"])
+        elif hearing and isinstance(message.get("extend"), dict):
+            more = message["extend"]
+            hearing.extend(
+                _whole(more.get("steps")), _whole(more.get("tokens")), float(_whole(more.get("seconds")))
+            )
+        elif hearing and message.get("cancel"):
+            hearing.cancel()
+        else:
+            self.emit({"event": "note", "level": "warning", "text": f"Not understood: {sorted(message)}"})
+
+    def _take_decision(self, message: dict[str, Any]) -> None:
+        kind = message["decision"]
+        if kind not in ("accept", "reject", "partly"):
+            self.emit(
+                {
+                    "event": "note",
+                    "level": "warning",
+                    "text": f"No such decision: {kind!r}; accept, reject or partly.",
+                }
+            )
+            return
+        files = message.get("files")
+        proposal = str(message.get("proposal", ""))
+        decision = Decision(
+            kind,
+            str(message.get("reason") or ""),
+            {str(k): str(v) for k, v in files.items() if v is not None} if isinstance(files, dict) else None,
+            lasting=proposal == "*",
+        )
+        if decision.lasting:
+            self._lasting = decision
+        else:
+            self._decisions[proposal] = decision
+
+    async def decide(self, proposal: Event) -> Decision:
+        """Wait for a decision on this proposal; end of input without one is a rejection."""
+        ident = str(proposal["id"])
+        while True:
+            self._changed.clear()
+            if ident in self._decisions:
+                return self._decisions.pop(ident)
+            if self._lasting is not None:
+                return self._lasting
+            if self._ended:
+                return NOBODY
+            await self._changed.wait()
+
+    async def ask(self, question: Event) -> str:
+        """Wait for the answer; end of input is the question's default."""
+        self.emit(question)
+        ident = str(question["id"])
+        while True:
+            self._changed.clear()
+            if ident in self._answers:
+                answer = self._answers.pop(ident)
+                return answer if answer in question["choices"] else str(question["default"])
+            if self._ended:
+                return str(question["default"])
+            await self._changed.wait()
+
+
+def _whole(value: object) -> int:
+    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0

@@ -1,0 +1,62 @@
+"""Going on from an earlier run: its best edits, and what the model is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regreen.agent.trace import read_trace
+from regreen.errors import UsageError
+from regreen.settings import run_folder
+
+TOLD_EDITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier run left: `texts` by path are its best edits that were not written."""
+
+    texts: Mapping[str, str]
+    tried: tuple[str, ...]
+
+    def told(self) -> str:
+        """The earlier run in a few lines, for the model."""
+        if not self.tried:
+            return ""
+        lines = "\n".join(f"- {line}" for line in self.tried[:TOLD_EDITS])
+        return f"Tried before, without success:\n{lines}"
+
+
+def trace_path(name: str) -> Path:
+    """A trace given by its path or by its run's id. Raises UsageError when there is none."""
+    direct = Path(name)
+    for path in (direct, direct / "trace.jsonl", run_folder(name) / "trace.jsonl"):
+        if path.is_file():
+            return path
+    raise UsageError(
+        f"There is no trace {name}: give the path of a trace, or a run's id as the outcome shows it."
+    )
+
+
+def earlier_run(name: str) -> Earlier:
+    """Read what an earlier run left. Raises UsageError when there is no such trace."""
+    events = read_trace(trace_path(name))
+    texts: dict[str, str] = {}
+    tried: list[str] = []
+    pending: dict[str, Any] | None = None
+    for event in events:
+        kind = event.get("event")
+        if kind == "call" and event.get("name") in ("edit_file", "write_file"):
+            pending = event.get("arguments") or {}
+        elif kind == "trial" and pending is not None:
+            verdict = event.get("verdict") or {}
+            if verdict.get("progress") in ("same", "changed", "worse"):
+                tried.append(
+                    f"{pending.get('path')}: {str(pending.get('replace', pending.get('content', '')))[:120]!r}"
+                )
+            pending = None
+        elif kind == "outcome":
+            texts = {p["path"]: p["text"] for p in event.get("partial") or () if "text" in p}
+    return Earlier(texts, tuple(tried))

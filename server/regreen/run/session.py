@@ -1,0 +1,378 @@
+"""One run from target to outcome: puts the parts together, in the order in which a person sees them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from regreen import settings as defaults
+from regreen.agent import prompt
+from regreen.agent.budget import Budget
+from regreen.agent.conversation import Message
+from regreen.agent.loop import Agent
+from regreen.agent.model import Model
+from regreen.agent.stops import (
+    EXIT_CODES,
+    AlreadyPassing,
+    Cancelled,
+    OutcomeName,
+    Rejected,
+    SetupProblem,
+    Stop,
+    Stuck,
+)
+from regreen.agent.trace import TraceWriter
+from regreen.errors import RegreenError, UsageError
+from regreen.models.builtin import BuiltinModel
+from regreen.models.choose import choose
+from regreen.models.limits import MissingModel
+from regreen.repair.ground import SearchGround
+from regreen.run.bench import Bench
+from regreen.run.folders import RunFolders
+from regreen.run.outcome import Ending
+from regreen.run.proposals import Desk
+from regreen.run.protocol import Channel, Event
+from regreen.run.resume import Earlier
+from regreen.settings import RunSettings
+from regreen.testing.evidence import Evidence, gather
+from regreen.testing.judge import Judge
+from regreen.testing.report import Report
+from regreen.testing.runner import TestRunner
+from regreen.testing.seal.choose import choose as choose_seal
+from regreen.testing.seal.door import Seal
+from regreen.testing.setup_problem import setup_problem
+from regreen.testing.target import Target
+from regreen.tools import menu
+from regreen.tools.toolbox import Toolbox
+from regreen.workspace.draft import Draft
+from regreen.workspace.journal import Journal
+from regreen.workspace.root import PathRefused, Workspace
+from regreen.workspace.trial import Trial
+from regreen.workspace.writer import Writer
+
+TICK_SECONDS = 1.0
+
+
+class Session:
+    """A run. `execute` plays it and returns the exit code; `outcome` is known afterwards."""
+
+    def __init__(
+        self,
+        target: Target,
+        workspace: Workspace,
+        python: Path,
+        settings: RunSettings,
+        channel: Channel,
+        earlier: Earlier | None = None,
+    ) -> None:
+        self.target = target
+        self.run = defaults.new_run_id()
+        self.outcome: OutcomeName = "error"
+        self._workspace = workspace
+        self._python = python
+        self._settings = settings
+        self._channel = channel
+        self._earlier = earlier
+        self._budget = Budget(settings.allowance)
+        self._draft = Draft(workspace.read)
+        self._folders = RunFolders(self.run)
+        self._trace = TraceWriter(self._folders.trace)
+        self._listener = _Listener(self._emit, self._budget)
+        self._task: asyncio.Task[Any] | None = None
+        self._cancelled = False
+        self._desk: Desk | None = None
+        self._agent: Agent | None = None
+        self._model_name = settings.model
+        self._seal_name = ""
+        self._notes: list[str] = []
+
+    # -- Hearing: what comes in while the run goes -----------------------------------------------------
+
+    def cancel(self) -> None:
+        """End the run; it answers with the outcome `cancelled`."""
+        self._cancelled = True
+        if self._task:
+            self._task.cancel()
+
+    def extend(self, steps: int, tokens: int, seconds: float) -> None:
+        """Allow more."""
+        self._budget.extend(steps, tokens, seconds)
+        self._emit({"event": "budget", **self._budget.to_json()})
+
+    def buffers(self, buffers: Mapping[str, str | None]) -> None:
+        """Take note of unsaved texts, by relative path. What lies outside the workspace is left alone."""
+        for path, text in buffers.items():
+            with contextlib.suppress(PathRefused, OSError, UnicodeError):
+                self._draft.set_buffer(path, text)
+
+    # -- the run ---------------------------------------------------------------------------------------
+
+    async def execute(self) -> int:
+        """Play the run to its end. Never raises but for a cancellation that nobody asked for."""
+        self._task = asyncio.current_task()
+        self._channel.listen(self)
+        stop: Stop
+        try:
+            stop = await self._play()
+        except Stop as reached:
+            stop = reached
+        except asyncio.CancelledError:
+            if not self._cancelled:
+                raise
+            stop = Cancelled("The run was cancelled; nothing was written after that.")
+        except UsageError as error:
+            self.outcome = "error"
+            self._finish(Stop(str(error)))
+            return error.exit_code
+        except (RegreenError, PathRefused) as error:
+            stop = SetupProblem(str(error))
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            stop = Stop(
+                f"An error of Regreen's own: {type(error).__name__}: {error}. The trace holds the details."
+            )
+        self._finish(stop)
+        return EXIT_CODES[self.outcome]
+
+    async def _play(self) -> Stop:
+        async with contextlib.AsyncExitStack() as stack:
+            stack.callback(self._folders.remove)
+            choice = await choose_seal(await self._seal_mode())
+            self._seal_name = choice.seal.name
+            if choice.why:
+                self._note(f"Tests run without the strongest seal ({choice.seal.name}): {choice.why}")
+            runner = TestRunner(self._python, self._workspace.root, choice.seal, self._folders.scratch)
+            stack.push_async_callback(runner.aclose)
+            trial = Trial(self._workspace.root, self._folders.trial)
+            stack.callback(trial.close)
+            judge = Judge(runner, trial, self.target)
+            model = await self._choose_model(choice.seal, trial, judge)
+            stack.push_async_callback(model.aclose)
+            self._started(model)
+            ticker = asyncio.create_task(self._tick())
+            stack.callback(ticker.cancel)
+            return await self._fix(stack, judge, trial, runner, model)
+
+    async def _fix(
+        self, stack: contextlib.AsyncExitStack, judge: Judge, trial: Trial, runner: TestRunner, model: Model
+    ) -> Stop:
+        warming = asyncio.create_task(self._warm(model))
+        stack.callback(warming.cancel)
+        if self._earlier:
+            self._draft.keep([self._draft.change(p, text) for p, text in self._earlier.texts.items()])
+        report = await self._baseline(judge)
+        evidence = gather(self.target, report, self._draft.text)
+        self._emit({"event": "evidence", **evidence.to_json(), "seconds": round(report.seconds, 3)})
+        broadening = asyncio.create_task(judge.broaden(self._draft.overlay()))
+        stack.callback(broadening.cancel)
+        await warming
+        desk = self._desk = self._new_desk(judge, evidence)
+        shown = [unit.path for unit in evidence.functions]
+        bench = Bench(self.target, self._draft, desk, trial, runner, self._budget.clock, shown)
+        toolbox = Toolbox(self._workspace, self._draft, desk, bench, self._emit)
+        self._agent = Agent(model, toolbox, menu.FIX, bench, self._budget, self._listener, self._emit)
+        told = self._earlier.told() if self._earlier else ""
+        stop = await self._agent.run(prompt.opening(evidence.render(), told))
+        if isinstance(stop, Stuck) and desk.rejected:
+            return Rejected(f"The last proposal was rejected, and there was nothing else to show. {stop}")
+        return stop
+
+    def _new_desk(self, judge: Judge, evidence: Evidence) -> Desk:
+        writer = Writer(self._workspace, Journal(self._folders.journal, self.run))
+        return Desk(
+            self._workspace,
+            self._draft,
+            judge,
+            writer,
+            self._channel,
+            self._emit,
+            self._budget.clock,
+            self._settings.approval,
+            self._settings.writes,
+            evidence.failure,
+        )
+
+    async def _baseline(self, judge: Judge) -> Report:
+        """The target alone, run fresh. Raises the Stop for a target that needs no fix or cannot have one."""
+        with self._budget.clock.spend("tests"):
+            report = await judge.baseline(self._draft.overlay())
+        if problem := setup_problem(report):
+            raise SetupProblem(problem)
+        if not report.failed:
+            if report.passed:
+                raise AlreadyPassing(f"{self.target.nodeid} passes already; nothing was changed.")
+            raise SetupProblem(
+                f"{self.target.nodeid} is skipped or expected to fail, so there is nothing to turn green."
+            )
+        return report
+
+    # -- the parts -------------------------------------------------------------------------------------
+
+    async def _seal_mode(self) -> Any:
+        """`require`, unless a person who can be asked allows a run without a seal."""
+        mode = self._settings.seal
+        if mode != "require" or not self._settings.interactive:
+            return mode
+        try:
+            await choose_seal("require")
+        except RegreenError as error:
+            answer = await self._channel.ask(
+                {
+                    "event": "question",
+                    "id": "unsealed",
+                    "kind": "unsealed",
+                    "text": f"{error} Run the tests unsealed, with your rights and your network?",
+                    "choices": ["Run unsealed", "Do not run"],
+                    "default": "Do not run",
+                }
+            )
+            return "off" if answer == "Run unsealed" else "require"
+        return mode
+
+    async def _choose_model(self, seal: Seal, trial: Trial, judge: Judge) -> Model:
+        def make_builtin() -> Model:
+            return BuiltinModel(
+                SearchGround(
+                    target=self.target,
+                    python=self._python,
+                    workspace=self._workspace.root,
+                    seal=seal,
+                    scratch=self._folders.scratch,
+                    trial=trial,
+                    baseline=lambda: judge.first,
+                    overlay=self._draft.overlay,
+                    read=self._draft.current,
+                    writable=lambda path: self._workspace.may_write(path).permission == "allow",
+                )
+            )
+
+        return await choose(
+            self._settings.model,
+            base_url=self._settings.base_url,
+            make_builtin=make_builtin,
+            notes=self._note,
+        )
+
+    async def _warm(self, model: Model) -> None:
+        system = (Message("system", prompt.SYSTEM),)
+        try:
+            await model.warm(system, menu.FIX, self._listener)
+        except MissingModel as missing:
+            if not self._settings.interactive or not await self._may_pull(missing):
+                raise
+            await missing.pull(self._progress)
+            await model.warm(system, menu.FIX, self._listener)
+
+    async def _may_pull(self, missing: MissingModel) -> bool:
+        with self._budget.clock.spend("person"):
+            answer = await self._channel.ask(
+                {
+                    "event": "question",
+                    "id": "pull",
+                    "kind": "pull",
+                    "text": f"The model {missing.model} is not on this machine yet. Pull it now?",
+                    "choices": ["Pull", "Cancel"],
+                    "default": "Cancel",
+                }
+            )
+        return answer == "Pull"
+
+    # -- events ----------------------------------------------------------------------------------------
+
+    def _emit(self, event: Event) -> None:
+        self._trace.write(event)
+        self._channel.emit(event)
+
+    def _note(self, text: str, level: str = "info") -> None:
+        self._emit({"event": "note", "level": level, "text": text})
+
+    def _progress(self, text: str, percent: float | None) -> None:
+        self._channel.emit({"event": "progress", "text": text, "percent": percent})
+
+    async def _tick(self) -> None:
+        """Keeps the budget meter moving; not part of the trace."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self._channel.emit({"event": "budget", **self._budget.to_json()})
+
+    def _started(self, model: Model) -> None:
+        self._model_name = model.name
+        allowance = self._budget.allowance
+        self._emit(
+            {
+                "event": "started",
+                "run": self.run,
+                "target": self.target.nodeid,
+                "workspace": str(self._workspace.root),
+                "python": str(self._python),
+                "model": model.name,
+                "budget": {
+                    "steps": allowance.steps,
+                    "tokens": allowance.tokens,
+                    "seconds": allowance.seconds,
+                },
+                "seal": self._seal_name,
+                "approval": self._settings.approval,
+                "trace": str(self._folders.trace),
+            }
+        )
+
+    def _finish(self, stop: Stop) -> None:
+        self.outcome = stop.outcome
+        desk = self._desk
+        ending = Ending(
+            self.target.nodeid,
+            stop,
+            self._budget,
+            self._model_name,
+            self._seal_name,
+            str(self._folders.trace),
+            self.run,
+            notes=self._notes,
+        )
+        if desk:
+            said = self._agent.last_text if self._agent else ""
+            ending.explanation = (said or desk.why) if stop.outcome == "fixed" else str(stop)
+            ending.confidence = desk.confidence if stop.outcome == "fixed" else ""
+            ending.verdict = desk.verdict
+            ending.written = desk.written
+            ending.best = desk.best
+            ending.failure = desk.failure
+            ending.tried = desk.tried
+        self._emit(ending.to_json())
+        self._trace.close()
+
+
+class _Listener:
+    """Passes on what a model says, and stops the budget's clock while it loads."""
+
+    def __init__(self, emit: Any, budget: Budget) -> None:
+        self._emit = emit
+        self._budget = budget
+        self._waiting = False
+        self._charged = False
+
+    def text(self, delta: str) -> None:
+        """A piece of the model's text."""
+        self._emit({"event": "text", "delta": delta})
+
+    def waiting(self, reason: str) -> None:
+        """The model loads, or the server is busy."""
+        self._emit({"event": "progress", "text": reason, "percent": None})
+        if not self._waiting:
+            self._waiting = True
+            self._charged = self._budget.clock.doing == "model"
+            if self._charged:
+                self._budget.clock.enter("loading")
+
+    def working(self) -> None:
+        """The model works."""
+        if self._waiting:
+            self._waiting = False
+            if self._charged and self._budget.clock.doing == "loading":
+                self._budget.clock.leave()

@@ -1,0 +1,196 @@
+"""The live view on a terminal: steps, calls, diffs in colour, and the question whether to apply an edit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.text import Text
+
+from regreen.run.lines import read_lines
+from regreen.run.protocol import NOBODY, Decision, Event, Hearing
+
+_VERDICT_STYLE = {
+    "fixed": "bold green",
+    "forward": "yellow",
+    "changed": "yellow",
+    "same": "red",
+    "worse": "red",
+}
+_ASK = "Apply this edit?  y yes · n no · r no, with a reason · a yes to all · d show the diff again: "
+
+
+class TerminalChannel:
+    """Shows events as they come; asks on the same terminal. Without one, piped lines answer, and their end rejects."""
+
+    def __init__(self, console: Console | None = None, source: int = 0) -> None:
+        self._console = console or Console(highlight=False, soft_wrap=True)
+        self._source = source
+        self._lines: asyncio.Queue[str | None] | None = None
+        self._ended = False
+        self._all = False
+        self._streaming = False
+        self._budget = ""
+
+    # -- showing ---------------------------------------------------------------------------------------
+
+    def emit(self, event: Event) -> None:
+        """Show one event; kinds without a view of their own are left out."""
+        kind = str(event.get("event"))
+        if kind != "text":
+            self._end_stream()
+        show = getattr(self, f"_show_{kind}", None)
+        if show is not None:
+            show(event)
+
+    def _print(self, text: str, style: str = "") -> None:
+        self._console.print(Text(text, style=style))
+
+    def _end_stream(self) -> None:
+        if self._streaming:
+            self._streaming = False
+            self._console.print()
+
+    def _show_started(self, event: Event) -> None:
+        self._print(f"Fixing {event['target']}", "bold")
+        self._print(f"model {event['model']} · seal {event['seal']} · approval {event['approval']}", "dim")
+
+    def _show_note(self, event: Event) -> None:
+        self._print(str(event["text"]), "yellow" if event.get("level") == "warning" else "dim")
+
+    def _show_progress(self, event: Event) -> None:
+        percent = event.get("percent")
+        self._print(f"{event['text']}" + (f" {percent:.0f} %" if percent is not None else ""), "dim")
+
+    def _show_evidence(self, event: Event) -> None:
+        failure = event.get("failure") or {}
+        self._print(f"It fails: {failure.get('type', '')}: {_first_line(failure.get('message', ''))}", "red")
+
+    def _show_step(self, event: Event) -> None:
+        self._print(f"Step {event['n']}", "bold cyan")
+
+    def _show_text(self, event: Event) -> None:
+        self._streaming = True
+        self._console.print(Text(str(event["delta"]), style="dim"), end="")
+
+    def _show_call(self, event: Event) -> None:
+        arguments = ", ".join(f"{k}={_short(v)}" for k, v in event["arguments"].items())
+        self._print(f"  → {event['name']}({arguments})")
+
+    def _show_result(self, event: Event) -> None:
+        self._print(f"  {'✓' if event['ok'] else '✗'} {event['summary']}", "" if event["ok"] else "red")
+
+    def _show_trial(self, event: Event) -> None:
+        verdict: Mapping[str, Any] = event["verdict"]
+        summary = event.get("summary") or verdict.get("reason") or ""
+        self._print(f"  trial: {summary}", _VERDICT_STYLE.get(str(verdict.get("progress")), ""))
+
+    def _show_proposal(self, event: Event) -> None:
+        self._print(f"  {event['why']}", "bold")
+        self._diff(event)
+        if event.get("confidence"):
+            self._print(f"  confidence: {event['confidence']}", "dim")
+
+    def _show_decision(self, event: Event) -> None:
+        if event["decision"] != "accept":
+            self._print(
+                f"  {event['decision']}ed" if event["decision"] == "reject" else "  kept partly", "yellow"
+            )
+
+    def _show_budget(self, event: Event) -> None:
+        line = (
+            f"  step {event['steps']} of {event['max_steps']} · {_thousands(event['tokens'])} tokens · "
+            f"{event['seconds']:.1f} s"
+        )
+        steps = f"{event['steps']}/{event['tokens']}"
+        if steps != self._budget:
+            self._budget = steps
+            self._print(line, "dim")
+
+    def _show_outcome(self, event: Event) -> None:
+        good = event["outcome"] in ("fixed", "already_passing")
+        self._print("")
+        first, _, rest = str(event.get("summary") or event["explanation"]).partition("\n")
+        self._print(first, "bold green" if good else "bold red")
+        if rest:
+            self._print(rest)
+        if event.get("run") and event.get("edits"):
+            self._print(f"Take it back with: regreen undo {event['run']}", "dim")
+
+    def _diff(self, event: Event) -> None:
+        for file in event["files"]:
+            self._console.print(Syntax(file["diff"].rstrip("\n"), "diff", background_color="default"))
+
+    # -- asking ----------------------------------------------------------------------------------------
+
+    def listen(self, hearing: Hearing) -> None:
+        """Start reading the terminal, once."""
+        if self._lines is None:
+            self._lines = asyncio.Queue()
+            read_lines(
+                self._source, self._lines.put_nowait, lambda: self._lines and self._lines.put_nowait(None)
+            )
+
+    async def _line(self, question: str) -> str | None:
+        self._console.print(Text(question, style="bold"), end="")
+        if self._ended or self._lines is None:
+            return None
+        line = await self._lines.get()
+        if line is None:
+            self._ended = True
+            self._console.print()
+        elif not os.isatty(self._source):
+            self._console.print(line.strip())
+        return line
+
+    async def decide(self, proposal: Event) -> Decision:
+        """Ask until there is an answer; the end of input is a rejection."""
+        if self._all:
+            return Decision("accept")
+        while True:
+            line = await self._line(_ASK)
+            if line is None:
+                return NOBODY
+            answer, _, reason = line.strip().partition(" ")
+            key = answer.lower()
+            if key in ("y", "yes", "accept"):
+                return Decision("accept")
+            if key in ("a", "all"):
+                self._all = True
+                return Decision("accept")
+            if key in ("n", "no", "reject"):
+                return Decision("reject", reason.strip())
+            if key in ("r", "reason"):
+                said = reason.strip() or (await self._line("What is wrong with it? ") or "").strip()
+                return Decision("reject", said)
+            if key in ("d", "diff"):
+                self._diff(proposal)
+
+    async def ask(self, question: Event) -> str:
+        """Put a question with numbered choices; an empty line or the end of input takes the default."""
+        choices = list(question["choices"])
+        self._print(str(question["text"]))
+        listed = " · ".join(f"{i} {choice}" for i, choice in enumerate(choices, 1))
+        line = await self._line(f"{listed} [{question['default']}]: ")
+        answer = (line or "").strip().lower()
+        if answer.isdigit() and 1 <= int(answer) <= len(choices):
+            return choices[int(answer) - 1]
+        matching = [choice for choice in choices if answer and choice.lower().startswith(answer)]
+        return matching[0] if matching else str(question["default"])
+
+
+def _short(value: object) -> str:
+    text = str(value).strip().replace("\n", "⏎")
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _first_line(text: object) -> str:
+    return str(text).strip().split("\n", 1)[0]
+
+
+def _thousands(count: int) -> str:
+    return f"{count / 1000:.1f}k" if count >= 1000 else str(count)

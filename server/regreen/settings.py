@@ -1,0 +1,81 @@
+"""Defaults, and the folders of the person's own that hold what a run leaves behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from regreen.agent.budget import Allowance
+from regreen.testing.seal.door import SealMode
+
+Approval = Literal["everyEdit", "whenGreen", "never"]
+Writes = Literal["self", "editor"]
+
+DEFAULT_MODEL = "qwen2.5:3b"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What a person chose for one run; see `regreen fix --help`.
+
+    `python` is the interpreter of the project under test (None: find it). `interactive` is true when
+    somebody can answer questions that are not about a proposal.
+    """
+
+    model: str = "auto"
+    base_url: str | None = None
+    approval: Approval = "everyEdit"
+    seal: SealMode = "require"
+    allowance: Allowance = field(default_factory=Allowance)
+    writes: Writes = "self"
+    python: str | None = None
+    interactive: bool = False
+    whole_suite: bool = False
+    unlock_tests: bool = False
+
+
+def state_folder() -> Path:
+    """Traces and journals: `REGREEN_STATE_DIR`, else the system's place for a user's state."""
+    return _folder("REGREEN_STATE_DIR", "user_state_path")
+
+
+def cache_folder() -> Path:
+    """Trial copies and what was learned of models: `REGREEN_CACHE_DIR`, else the system's cache place."""
+    return _folder("REGREEN_CACHE_DIR", "user_cache_path")
+
+
+def _folder(variable: str, kind: str) -> Path:
+    chosen = os.environ.get(variable)
+    if chosen:
+        folder = Path(chosen)
+    else:
+        import platformdirs
+
+        folder = Path(getattr(platformdirs, kind)("regreen", appauthor=False))
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def new_run_id() -> str:
+    """A name for a run that sorts by time: "20261129-191502-3fa9"."""
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+
+
+def run_folder(run: str) -> Path:
+    """The folder of one run under the state folder; not created here."""
+    return state_folder() / "runs" / run
+
+
+def latest_run() -> str | None:
+    """The id of the newest run, or None."""
+    runs = state_folder() / "runs"
+    names = (
+        sorted((entry.name for entry in runs.iterdir() if entry.is_dir()), reverse=True)
+        if runs.is_dir()
+        else []
+    )
+    return names[0] if names else None
