@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Every check and test of the project. What cannot run here is left out, and said at the end with the reason;
+# with REGREEN_LEAVE_OUT=fail (continuous integration) a leave-out is a failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cache=${REGREEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/regreen-tests}
+left_out=$(mktemp)
+trap 'rm -f "$left_out"' EXIT
+mkdir -p "$cache"
+
+step() { printf '\n== %s\n' "$*"; }
+leave_out() {
+  printf '%s\n' "$*" >> "$left_out"
+  if [ "${REGREEN_LEAVE_OUT:-}" = fail ]; then
+    printf 'Cannot leave this out here: %s\n' "$*" >&2
+    exit 1
+  fi
+}
+
+# Debian packages, when we may install them: the command, then the package that brings it.
+need() {
+  command -v "$1" >/dev/null 2>&1 && return 0
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    [ -n "${apt_updated:-}" ] || { apt-get update -qq >/dev/null; apt_updated=1; }
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null 2>&1 || true
+  fi
+  command -v "$1" >/dev/null 2>&1
+}
+
+step "Python environment"
+.ci/venv.sh .venv requirements-dev.lock
+python=.venv/bin/python
+
+step "Lint and types (ruff, pyright)"
+.venv/bin/ruff format --check .
+.venv/bin/ruff check .
+.venv/bin/pyright
+
+editors=()
+skip() { editors+=("--ignore=$1"); }
+
+need bwrap bubblewrap || leave_out "the bubblewrap seal: bwrap is not installed (apt install bubblewrap)"
+need nvim neovim || { leave_out "Neovim: nvim is not installed (apt install neovim)"; skip tests/clients/test_neovim.py; }
+need emacs emacs-nox || { leave_out "Emacs: emacs is not installed (apt install emacs-nox)"; skip tests/clients/test_emacs.py; }
+
+if command -v npm >/dev/null 2>&1; then
+  step "VS Code extension (tsc, eslint, bundle)"
+  (cd vscode-extension && npm ci --silent --no-audit --no-fund && npm run --silent check && npm run --silent package)
+  if need chromium chromium && REGREEN_CACHE=$cache tests/e2e/install_vscode.sh; then
+    :
+  else
+    leave_out "VS Code: Chromium or code-server could not be installed"
+    skip tests/e2e
+  fi
+else
+  leave_out "the VS Code extension and VS Code itself: npm is not installed (Node 20 or newer)"
+  skip tests/e2e
+fi
+
+step "Tests (pytest)"
+REGREEN_CACHE=$cache REGREEN_LEFT_OUT_FILE=$left_out "$python" -m pytest ${editors[@]+"${editors[@]}"} "$@"

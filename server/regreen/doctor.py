@@ -1,0 +1,116 @@
+"""`regreen doctor`: what is missing on this machine, each with the command that mends it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import platform
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from regreen import __version__
+from regreen.errors import RegreenError
+from regreen.models.choose import look_for_ollama
+from regreen.run.folders import RunFolders
+from regreen.settings import DEFAULT_MODEL, cache_folder, new_run_id, state_folder
+from regreen.testing.interpreter import check_pytest, find_interpreter
+from regreen.testing.runner import TestRunner
+from regreen.testing.seal.choose import choose as choose_seal
+from regreen.testing.seal.choose import describe
+from regreen.testing.seal.door import Choice
+from regreen.workspace.root import Workspace
+from regreen.workspace.trial import Trial
+
+Level = Literal["ok", "missing", "optional"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at. `missing` stops runs; `optional` only makes them weaker. `mend` is a command."""
+
+    name: str
+    level: Level
+    text: str
+    mend: str = ""
+
+
+async def examine(workspace: Path, python: str | None, base_url: str | None, as_json: bool) -> int:
+    """Look at everything and print it. 0 when a run can start, 3 when something it needs is missing."""
+    findings = [_regreen(), *_model_libraries(), await _ollama(base_url)]
+    choice = await choose_seal("prefer")
+    findings.append(_seal(choice))
+    findings += await _project(workspace, python, choice)
+    findings.append(
+        Finding("folders", "ok", f"traces and undo in {state_folder()}, trial copies in {cache_folder()}")
+    )
+    missing = any(finding.level == "missing" for finding in findings)
+    if as_json:
+        print(json.dumps({"ok": not missing, "findings": [asdict(finding) for finding in findings]}))
+    else:
+        for finding in findings:
+            mark = {"ok": "ok      ", "missing": "MISSING ", "optional": "optional"}[finding.level]
+            print(f"{mark}  {finding.name}: {finding.text}")
+            if finding.mend:
+                print(f"          mend it with: {finding.mend}")
+    return 3 if missing else 0
+
+
+def _regreen() -> Finding:
+    version = f"{__version__} on Python {platform.python_version()} ({sys.executable})"
+    return Finding("regreen", "ok", version)
+
+
+def _model_libraries() -> list[Finding]:
+    absent = [name for name in ("ollama", "openai") if importlib.util.find_spec(name) is None]
+    if not absent:
+        return [Finding("model libraries", "ok", "ollama and openai can be imported")]
+    text = f"{' and '.join(absent)} cannot be imported; runs use the built-in search until they can"
+    return [
+        Finding("model libraries", "optional", text, f"{sys.executable} -m pip install {' '.join(absent)}")
+    ]
+
+
+async def _ollama(base_url: str | None) -> Finding:
+    found = await look_for_ollama(base_url)
+    if found is None:
+        return Finding(
+            "ollama", "optional", "no server answers; runs use the built-in search", "ollama serve"
+        )
+    if not found.models:
+        return Finding(
+            "ollama", "optional", f"{found.host} answers, but has no model", f"ollama pull {DEFAULT_MODEL}"
+        )
+    return Finding("ollama", "ok", f"{found.host} answers, with {', '.join(found.models[:5])}")
+
+
+def _seal(choice: Choice) -> Finding:
+    text = describe(choice)
+    if choice.seal.name != "none":
+        return Finding("seal", "ok", text)
+    return Finding("seal", "missing", text, "sudo apt install bubblewrap    (or run with --seal off)")
+
+
+async def _project(folder: Path, setting: str | None, choice: Choice) -> list[Finding]:
+    try:
+        workspace = Workspace.open(folder)
+    except RegreenError as error:
+        return [Finding("workspace", "missing", str(error), "regreen doctor --workspace DIR")]
+    folders = RunFolders(new_run_id())
+    try:
+        python = find_interpreter(workspace.root, setting)
+        trial = Trial(workspace.root, folders.trial)
+        runner = TestRunner(python, workspace.root, choice.seal, folders.scratch)
+        try:
+            problem = await check_pytest(runner, trial.prepare({}))
+        finally:
+            await runner.aclose()
+            trial.close()
+    except RegreenError as error:
+        return [Finding("interpreter", "missing", str(error))]
+    finally:
+        folders.remove()
+        workspace.close()
+    found = Finding("interpreter", "ok", f"{python} runs the tests of {workspace.root}")
+    return [found] if not problem else [found, Finding("pytest", "missing", problem)]

@@ -1,0 +1,37 @@
+"""What every test shares: a state of its own for Regreen, and the list of what was left out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the state and cache of the person who runs the tests."""
+    home = tmp_path_factory.mktemp("regreen-home")
+    monkeypatch.setenv("REGREEN_STATE_DIR", str(home / "state"))
+    monkeypatch.setenv("REGREEN_CACHE_DIR", str(home / "cache"))
+
+
+@pytest.fixture
+def toy_shop(tmp_path: Path) -> Path:
+    """A copy of toy_repo in a folder of its own."""
+    copy = tmp_path / "toy_shop"
+    shutil.copytree(PROJECT / "toy_repo", copy, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+    return copy
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end what was left out, and why."""
+    listed = os.environ.get("REGREEN_LEFT_OUT_FILE")
+    lines = Path(listed).read_text(encoding="utf-8").splitlines() if listed and Path(listed).is_file() else []
+    if lines:
+        terminalreporter.section("left out")
+        for line in lines:
+            terminalreporter.line(line)
