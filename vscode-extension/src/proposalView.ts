@@ -1,0 +1,83 @@
+/** The view "Regreen Proposal": files and hunks of the proposal that waits, each with a checkbox that keeps it or leaves it out. */
+
+import * as vscode from "vscode";
+import { urisOf, type Hunk } from "./edits";
+import { countChanges, showVerdict } from "./render";
+import type { OpenProposal, Review } from "./review";
+
+type Node = { kind: "file"; uri: string } | { kind: "hunk"; hunk: Hunk };
+
+export class ProposalView implements vscode.TreeDataProvider<Node> {
+  private readonly changed = new vscode.EventEmitter<undefined>();
+  private readonly view: vscode.TreeView<Node>;
+  private readonly subscriptions: vscode.Disposable;
+  readonly onDidChangeTreeData = this.changed.event;
+
+  constructor(private readonly review: Review) {
+    this.view = vscode.window.createTreeView<Node>("regreen.proposal", { treeDataProvider: this, manageCheckboxStateManually: true });
+    this.subscriptions = vscode.Disposable.from(
+      this.view,
+      this.changed,
+      review.onDidChangeProposal((open) => { this.update(open); }),
+      this.view.onDidChangeCheckboxState(({ items }) => { this.checked(items); }),
+    );
+  }
+
+  getChildren(node?: Node): Node[] {
+    const open = this.review.current;
+    if (!open) return [];
+    if (!node) return urisOf(open.edit).map((uri) => ({ kind: "file", uri }));
+    return node.kind === "file" ? hunksIn(open, node.uri).map((hunk) => ({ kind: "hunk", hunk })) : [];
+  }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    const open = this.review.current;
+    if (!open) return new vscode.TreeItem("");
+    return node.kind === "file" ? fileItem(open, node.uri) : hunkItem(open, node.hunk);
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  private checked(items: readonly (readonly [Node, vscode.TreeItemCheckboxState])[]): void {
+    const open = this.review.current;
+    if (!open) return;
+    for (const [node, state] of items) {
+      const hunks = node.kind === "file" ? hunksIn(open, node.uri) : [node.hunk];
+      this.review.setKept(hunks, state === vscode.TreeItemCheckboxState.Checked);
+    }
+  }
+
+  private update(open: OpenProposal | undefined): void {
+    const { why, verdict } = open?.proposal ?? { why: "", verdict: null };
+    this.view.message = [why, verdict ? `Trial: ${showVerdict(verdict)}.` : ""].filter(Boolean).join(" ");
+    this.changed.fire(undefined);
+  }
+}
+
+function hunksIn(open: OpenProposal, uri: string): Hunk[] {
+  return open.hunks.filter((hunk) => hunk.uri === uri);
+}
+
+function fileItem(open: OpenProposal, uri: string): vscode.TreeItem {
+  const item = new vscode.TreeItem(open.pathOf(uri), vscode.TreeItemCollapsibleState.Expanded);
+  item.resourceUri = vscode.Uri.parse(uri);
+  item.iconPath = vscode.ThemeIcon.File;
+  item.description = countChanges(open.proposal.files.find((file) => file.uri === uri)?.diff ?? "");
+  item.checkboxState = checkbox(hunksIn(open, uri).some(open.kept));
+  item.command = { command: "regreen.showProposal", title: "Show", arguments: [uri] };
+  return item;
+}
+
+function hunkItem(open: OpenProposal, hunk: Hunk): vscode.TreeItem {
+  const item = new vscode.TreeItem(hunk.label);
+  item.checkboxState = checkbox(open.kept(hunk));
+  item.tooltip = "Checked: kept when you accept.";
+  item.command = { command: "regreen.showProposal", title: "Show", arguments: [hunk.uri, hunk.line] };
+  return item;
+}
+
+function checkbox(checked: boolean): vscode.TreeItemCheckboxState {
+  return checked ? vscode.TreeItemCheckboxState.Checked : vscode.TreeItemCheckboxState.Unchecked;
+}

@@ -1,0 +1,124 @@
+/**
+ * What travels between the language server and this extension beyond LSP itself.
+ *
+ * Server to client: `regreen/step` (every event of a run but budget and outcome), `regreen/budget`, `regreen/outcome`,
+ * `regreen/queue`, and `regreen/proposal` just before the `workspace/applyEdit` that carries the same proposal.
+ * Client to server: `regreen/decision`, always before the answer to that `workspace/applyEdit`.
+ */
+
+export const FIX = "regreen.fix";
+export const CANCEL = "regreen.cancel";
+export const UNDO = "regreen.undo";
+export const EXTEND = "regreen.extend";
+
+export interface Verdict {
+  target: string;
+  fixed: boolean;
+  progress: string;
+  passed: number;
+  failed: number;
+  collected_before: number;
+  collected_after: number;
+  newly_failing: string[];
+  reason: string;
+}
+
+export interface ProposalFile {
+  path: string;
+  uri: string;
+  diff: string;
+  /** The whole proposed text; null when the proposal deletes the file. */
+  text: string | null;
+  /** Digest of the contents the proposal is based on; null for a new file. */
+  base_sha256: string | null;
+}
+
+export interface Proposal {
+  id: string;
+  why: string;
+  confidence: string;
+  verdict: Verdict | null;
+  files: ProposalFile[];
+}
+
+export interface ProposalNotice {
+  run: string;
+  proposal: Proposal;
+}
+
+export type DecisionKind = "accept" | "reject" | "partly";
+
+export interface Decision {
+  proposal: string;
+  decision: DecisionKind;
+  reason: string;
+  /** What the files hold now, by URI. */
+  files: Record<string, string>;
+}
+
+export interface Budget {
+  run: string;
+  steps: number;
+  max_steps: number;
+  tokens: number;
+  max_tokens: number;
+  seconds: number;
+  max_seconds: number;
+}
+
+export interface Failure {
+  type?: string;
+  message?: string;
+  frames?: { path: string; line: number; function: string; source: string }[];
+}
+
+/** One event of a run (docs: the run protocol), with the run it belongs to. */
+export type RunEvent = { run: string } & (
+  | { event: "started"; target: string; model: string; seal: string; approval?: string; workspace?: string }
+  | { event: "note"; level: string; text: string }
+  | { event: "progress"; text: string; percent?: number | null }
+  | { event: "evidence"; target: string; failure?: Failure | null; seconds?: number }
+  | { event: "step"; n: number }
+  | { event: "text"; delta: string }
+  | { event: "call"; id?: string; name: string; arguments: Record<string, unknown> }
+  | { event: "result"; id?: string; name: string; ok?: boolean; summary: string }
+  | { event: "trial"; verdict: Verdict }
+  | { event: "proposal"; id: string; why: string; confidence?: string; verdict?: Verdict | null; files: { path: string; diff: string }[] }
+  | { event: "question"; id: string; kind: string; text: string; choices: string[] }
+  | { event: "decision"; proposal: string; decision: string; reason?: string }
+);
+
+export interface Outcome {
+  run: string;
+  outcome: string;
+  target: string;
+  explanation?: string;
+  summary?: string;
+  confidence?: string;
+  steps?: number;
+  tokens?: { prompt?: number; cached?: number; generated?: number };
+  seconds?: { model?: number; tests?: number; person?: number; harness?: number };
+  edits?: { path: string; diff: string }[];
+  model?: string;
+  seal?: string;
+  trace?: string;
+}
+
+export interface QueueNotice {
+  run: string;
+  target: string;
+  position: number;
+}
+
+export interface FixArguments {
+  uri: string;
+  target: string;
+  names?: string[];
+  version?: number | null;
+  maxSteps?: number;
+}
+
+export interface FixAnswer {
+  run: string;
+  queued: boolean;
+}

@@ -1,0 +1,208 @@
+/** Starts the language server and keeps one of it running. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import {
+  DidChangeConfigurationNotification,
+  LanguageClient,
+  RevealOutputChannelOn,
+  State,
+  type ApplyWorkspaceEditParams,
+  type LanguageClientOptions,
+  type Middleware,
+  type ServerOptions as LaunchOptions,
+} from "vscode-languageclient/node";
+import type { ModelEnvironment } from "./modelEnvironment";
+import type { Budget, Decision, Outcome, ProposalNotice, QueueNotice, RunEvent } from "./protocol";
+import { chosenPython, findServerPython } from "./python";
+import type { ApplyParams, Apply, ApplyAnswer } from "./review";
+import { readSettings, serverOptions, type ServerOptions } from "./settings";
+import type { Status } from "./status";
+
+/** What the rest of the extension wants to hear. */
+export interface ServerEvents {
+  step(event: RunEvent): void;
+  budget(budget: Budget): void;
+  outcome(outcome: Outcome): void;
+  queue(notice: QueueNotice): void;
+  proposal(notice: ProposalNotice): void;
+  /** The server is gone, and its runs with it. */
+  stopped(): void;
+  applyEdit(params: ApplyParams, apply: Apply): Promise<ApplyAnswer>;
+  executeCommand(command: string, args: unknown[], next: (command: string, args: unknown[]) => Promise<unknown>): Promise<unknown>;
+}
+
+export type Environment = () => Promise<Record<string, string>>;
+
+export class Server implements vscode.Disposable {
+  private client: LanguageClient | undefined;
+  private interpreter: string | null = null;
+  /** The Python that runs the server, once it is known. */
+  python: string | null = null;
+  /** Set when the person chose the built-in search because the model's libraries could not be fetched. */
+  builtinOnly = false;
+  private readonly started = new vscode.EventEmitter<undefined>();
+  readonly onDidStart = this.started.event;
+  private restarting: Promise<void> | undefined;
+  private again = false;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly log: vscode.LogOutputChannel,
+    private readonly status: Status,
+    private readonly models: ModelEnvironment,
+    private readonly events: ServerEvents,
+    private readonly secrets: Environment,
+  ) {}
+
+  get running(): boolean {
+    return this.client?.state === State.Running;
+  }
+
+  /** The client, when its server answers. */
+  get connection(): LanguageClient | undefined {
+    return this.running ? this.client : undefined;
+  }
+
+  /** Restarts one after the other; any number of requests during a restart make one more. */
+  requestRestart(): Promise<void> {
+    if (this.restarting) {
+      this.again = true;
+      return this.restarting;
+    }
+    this.restarting = this.restartUntilQuiet().finally(() => {
+      this.restarting = undefined;
+    });
+    return this.restarting;
+  }
+
+  /** Sends the settings to the running server. */
+  async sendSettings(): Promise<void> {
+    await this.connection?.sendNotification(DidChangeConfigurationNotification.type, { settings: { regreen: this.options() } });
+  }
+
+  async sendDecision(decision: Decision): Promise<void> {
+    await this.connection?.sendNotification("regreen/decision", decision);
+  }
+
+  /** The command line that runs `regreen`, as far as it is known without starting anything. */
+  command(): { command: string; args: string[] } | undefined {
+    const { commandPath } = readSettings();
+    if (commandPath) return { command: commandPath, args: [] };
+    return this.python ? { command: this.python, args: ["-I", this.entry()] } : undefined;
+  }
+
+  dispose(): void {
+    void this.stop();
+  }
+
+  async stop(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (!client) return;
+    this.events.stopped();
+    try {
+      await client.dispose();
+    } catch (error) {
+      this.log.debug(`stopping the server: ${String(error)}`);
+    }
+  }
+
+  private async restartUntilQuiet(): Promise<void> {
+    await this.stop();
+    await this.start();
+    if (!this.again) return;
+    this.again = false;
+    await this.restartUntilQuiet();
+  }
+
+  private async start(): Promise<void> {
+    this.status.serverState("starting", "busy");
+    try {
+      const launch = await this.launch();
+      const client = new LanguageClient("regreen", "Regreen", launch, this.clientOptions());
+      this.listen(client);
+      this.client = client;
+      await client.start();
+      this.started.fire(undefined);
+      this.status.serverState("ready", "ready", this.command()?.command ?? "");
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.status.serverState("not running", "error", text);
+      this.log.error(text);
+      void this.sayNotRunning(text);
+    }
+  }
+
+  private async sayNotRunning(text: string): Promise<void> {
+    const pressed = await vscode.window.showErrorMessage(text, "Open Settings", "Show Output");
+    if (pressed === "Show Output") this.log.show(true);
+    if (pressed === "Open Settings") await vscode.commands.executeCommand("workbench.action.openSettings", "regreen.serverInterpreter");
+  }
+
+  private async launch(): Promise<LaunchOptions> {
+    const settings = readSettings();
+    this.interpreter = await chosenPython(vscode.workspace.workspaceFolders?.[0]?.uri);
+    if (settings.commandPath && !existsSync(settings.commandPath)) {
+      throw new Error(`The setting regreen.commandPath is ${settings.commandPath}, which does not exist.`);
+    }
+    if (!settings.commandPath) this.python = await findServerPython(settings.serverInterpreter, this.interpreter);
+    const start = this.command() ?? { command: "", args: [] };
+    const env = { ...process.env, ...(settings.ollamaHost ? { OLLAMA_HOST: settings.ollamaHost } : {}), ...(await this.secrets()) };
+    this.log.info(`Starting the server: ${[start.command, ...start.args, "serve"].join(" ")}`);
+    return { command: start.command, args: [...start.args, "serve"], options: { env } };
+  }
+
+  private entry(): string {
+    return this.context.asAbsolutePath(join("bundled", "server", "regreen", "__main__.py"));
+  }
+
+  private options(): ServerOptions {
+    const settings = readSettings();
+    if (this.builtinOnly && !settings.model.startsWith("replay:")) settings.model = "builtin";
+    return serverOptions(settings, this.interpreter, settings.commandPath ? null : this.models.python());
+  }
+
+  private clientOptions(): LanguageClientOptions {
+    return {
+      documentSelector: [{ scheme: "file", language: "python" }],
+      outputChannel: this.log,
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
+      initializationOptions: this.options(),
+      middleware: this.middleware(),
+    };
+  }
+
+  private middleware(): Middleware {
+    return {
+      executeCommand: (command, args, next) =>
+        this.events.executeCommand(command, args as unknown[], async (name, values) => (await next(name, values)) as unknown),
+      workspace: {
+        handleApplyEdit: async (params, next) => {
+          const apply: Apply = async (ours) => {
+            const answer = await next(ours as ApplyWorkspaceEditParams, new vscode.CancellationTokenSource().token);
+            return answer instanceof Error ? { applied: false, failureReason: answer.message } : answer;
+          };
+          return this.events.applyEdit(params as ApplyParams, apply);
+        },
+      },
+    };
+  }
+
+  private listen(client: LanguageClient): void {
+    client.onNotification("regreen/step", (event: RunEvent) => { this.events.step(event); });
+    client.onNotification("regreen/budget", (budget: Budget) => { this.events.budget(budget); });
+    client.onNotification("regreen/outcome", (outcome: Outcome) => { this.events.outcome(outcome); });
+    client.onNotification("regreen/queue", (notice: QueueNotice) => { this.events.queue(notice); });
+    client.onNotification("regreen/proposal", (notice: ProposalNotice) => { this.events.proposal(notice); });
+    client.onDidChangeState(({ newState }) => {
+      if (this.client !== client || newState === State.Starting) return;
+      if (newState === State.Running) this.status.serverState("ready", "ready");
+      else {
+        this.events.stopped();
+        this.status.serverState("not running", "error", "Run “Regreen: Restart Server”.");
+      }
+    });
+  }
+}

@@ -1,0 +1,76 @@
+/** The person's settings, as the server wants them. */
+
+import * as vscode from "vscode";
+
+export type Approval = "everyEdit" | "whenGreen" | "never";
+
+export interface Settings {
+  model: string;
+  ollamaHost: string;
+  baseUrl: string;
+  approval: Approval;
+  seal: string;
+  maxSteps: number;
+  maxTokens: number;
+  maxSeconds: number;
+  interpreter: string;
+  serverInterpreter: string;
+  commandPath: string;
+}
+
+/** `initializationOptions`, and the value of `settings.regreen` in `workspace/didChangeConfiguration`. */
+export interface ServerOptions {
+  review: "preview";
+  interpreter: string | null;
+  runPython: string | null;
+  model: string;
+  baseUrl: string | null;
+  approval: Approval;
+  seal: string;
+  maxSteps: number;
+  maxTokens: number;
+  maxSeconds: number;
+}
+
+export function readSettings(): Settings {
+  const section = vscode.workspace.getConfiguration("regreen");
+  return {
+    model: section.get("model", "auto").trim() || "auto",
+    ollamaHost: section.get("ollamaHost", "").trim(),
+    baseUrl: section.get("baseUrl", "").trim(),
+    approval: section.get<Approval>("approval", "everyEdit"),
+    seal: section.get("seal", "require"),
+    maxSteps: section.get("maxSteps", 12),
+    maxTokens: section.get("maxTokens", 60000),
+    maxSeconds: section.get("maxSeconds", 900),
+    interpreter: expand(section.get("interpreter", "")),
+    serverInterpreter: expand(section.get("serverInterpreter", "")),
+    commandPath: expand(section.get("commandPath", "")),
+  };
+}
+
+/** Settings that need another server process; the others are sent to the one that runs. */
+export const RESTART_SETTINGS = ["serverInterpreter", "commandPath", "ollamaHost"] as const;
+
+export function serverOptions(settings: Settings, interpreter: string | null, runPython: string | null): ServerOptions {
+  const openai = settings.model.startsWith("openai:");
+  return {
+    review: "preview",
+    interpreter: settings.interpreter || interpreter,
+    runPython,
+    model: settings.model,
+    baseUrl: (openai ? settings.baseUrl : settings.ollamaHost) || null,
+    approval: settings.approval,
+    seal: settings.seal,
+    maxSteps: settings.maxSteps,
+    maxTokens: settings.maxTokens,
+    maxSeconds: settings.maxSeconds,
+  };
+}
+
+/** `~/` and `${workspaceFolder}` as people write them in paths. */
+function expand(path: string): string {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+  const home = process.env["HOME"] ?? process.env["USERPROFILE"] ?? "~";
+  return path.trim().replace(/^~(?=[/\\]|$)/, home).replaceAll("${workspaceFolder}", folder);
+}

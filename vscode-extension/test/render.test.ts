@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RunEvent, Verdict } from "../src/protocol";
+import { countChanges, RunLog, shorten, showCall, showSeconds, showTokens, showVerdict } from "../src/render";
+
+const RED: Verdict = {
+  target: "failed", fixed: false, progress: "forward", passed: 3, failed: 1, collected_before: 4, collected_after: 4, newly_failing: [], reason: "assert 400 == 360",
+};
+
+function texts(log: RunLog, ...events: RunEvent[]): string[] {
+  return events.flatMap((event) => log.event(event)).filter(({ level }) => level !== "debug").map(({ text }) => text);
+}
+
+test("the model's text comes out line by line as it streams", () => {
+  const log = new RunLog();
+  assert.deepEqual(texts(log, { run: "r", event: "text", delta: "The test " }), []);
+  assert.deepEqual(texts(log, { run: "r", event: "text", delta: "wants 400.\nSo " }), ["  │ The test wants 400."]);
+  assert.deepEqual(texts(log, { run: "r", event: "call", name: "run_tests", arguments: {} }), ["  │ So ", "  → run_tests()"]);
+});
+
+test("two runs do not mix their unfinished lines", () => {
+  const log = new RunLog();
+  texts(log, { run: "a", event: "text", delta: "half" });
+  assert.deepEqual(texts(log, { run: "b", event: "step", n: 1 }), ["Step 1"]);
+  assert.deepEqual(texts(log, { run: "a", event: "step", n: 2 }), ["  │ half", "Step 2"]);
+});
+
+test("a call shows its arguments short, and in full at debug level", () => {
+  const find = "x".repeat(500);
+  const lines = new RunLog().event({ run: "r", event: "call", name: "edit_file", arguments: { path: "cart.py", find } });
+  assert.ok((lines[0]?.text.length ?? 0) < 180);
+  assert.match(lines[0]?.text ?? "", /path="cart\.py"/);
+  assert.equal(lines[1]?.level, "debug");
+  assert.ok(lines[1]?.text.includes(find));
+});
+
+test("what is cut says how much", () => {
+  const short = shorten("a".repeat(300), 100);
+  assert.ok(short.length <= 104);
+  const left = Number(/…(\d+) more…/.exec(short)?.[1]);
+  assert.equal(left + short.replace(/ …\d+ more… /, "").length, 300);
+  assert.equal(shorten("one\n  two"), "one ⏎ two");
+});
+
+test("a verdict reads as a sentence", () => {
+  assert.equal(showVerdict(RED), "not fixed yet, but the failure moved forward: assert 400 == 360");
+  assert.equal(showVerdict({ ...RED, fixed: true, passed: 41, failed: 0 }), "target passes, 41 of 41 tests pass");
+});
+
+test("the outcome ends with what the run took", () => {
+  const lines = new RunLog().outcome({
+    run: "r", outcome: "fixed", target: "tests/test_cart.py::test_total", summary: "Two edits.\n\nDone.", steps: 2,
+    tokens: { prompt: 1830, generated: 141 }, seconds: { model: 9.1, tests: 0.7 },
+  });
+  assert.deepEqual(lines.map(({ text }) => text), [
+    "Fixed: tests/test_cart.py::test_total", "  Two edits.", "  Done.", "  2 steps · 2k tokens · model 9.1 s · tests 0.7 s",
+  ]);
+});
+
+test("an event of a newer server is shown at debug level, not lost", () => {
+  const lines = new RunLog().event({ run: "r", event: "weather", sky: "blue" } as unknown as RunEvent);
+  assert.deepEqual(lines, [{ level: "debug", text: '  {"run":"r","event":"weather","sky":"blue"}' }]);
+});
+
+test("numbers for people", () => {
+  assert.deepEqual([showTokens(812), showTokens(41230), showSeconds(35.9), showSeconds(135)], ["812", "41k", "35 s", "2 min 15 s"]);
+  assert.equal(countChanges("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n"), "+2 −1");
+  assert.equal(showCall("read_file", { path: "a.py", start_line: 3 }), 'read_file(path="a.py", start_line=3)');
+});
