@@ -20,6 +20,7 @@ class Policy:
 
     `times`: how often the fault strikes before the base policy answers (None: for ever).
     `pulled`: whether the model is there at the start. `tools`: whether the server takes tools at all.
+    `logprobs`: whether they are sent when asked for (not before Ollama 0.12.11).
     `context`: a prompt with more tokens is refused, or cut when `cuts` is set.
     """
 
@@ -34,6 +35,7 @@ class Policy:
     cuts: bool = False
     load_seconds: float = 0.0
     garbled: bool = False
+    logprobs: bool = True
 
 
 # -- the model that does the job --------------------------------------------------------------------
@@ -191,6 +193,7 @@ POLICIES: dict[str, Policy] = {
     "json_fence": Policy(working(True, "json_fence"), "json_fence"),
     "search_replace": Policy(working(True, "search_replace"), "search_replace"),
     "swallowed": Policy(working(True, "swallowed"), "swallowed", garbled=True),
+    "swallowed_unseen": Policy(working(True, "swallowed"), "swallowed", logprobs=False),
     "garbled": Policy(_TWO, garbled=True),
     "weak": Policy(weak),
     "cycle": Policy(cycle),

@@ -147,7 +147,9 @@ class _Handler(BaseHTTPRequestHandler):
         if not stream:
             plan.record.ended = "done"
             return self._json(wires.ollama_whole(plan, model))
-        chunks = wires.ollama_stream(plan, model)
+        chunks = wires.ollama_stream(
+            plan, model, self.state.policy.logprobs and bool(plan.record.body.get("logprobs"))
+        )
         if fault is not None and fault.kind != "slow":
             chunks = _broken(fault, chunks, wires.ollama_line(model, {"content": "@"}))
         self._stream(plan.record, "application/x-ndjson", _lines(chunks), fault)

@@ -70,9 +70,9 @@ def ollama_end(plan: Plan, model: str) -> dict[str, Any]:
     return ollama_line(model, {"content": ""}, done=True, done_reason=_finish(plan.answer), **counts)
 
 
-def ollama_stream(plan: Plan, model: str) -> Iterator[dict[str, Any]]:
+def ollama_stream(plan: Plan, model: str, logprobs: bool) -> Iterator[dict[str, Any]]:
     """Every object of a streamed reply. With logprobs, tokens of withheld text and of calls show too."""
-    answer, logprobs = plan.answer, bool(plan.record.body.get("logprobs"))
+    answer = plan.answer
 
     def piece(text: str, **message: str) -> dict[str, Any]:
         more = (

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from scripted.fixtures import StartScripted
 
 TOY = Path(__file__).parents[3] / "toy_repo"
