@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 Outcome = Literal[
     "passed", "failed", "error", "skipped", "xfailed", "xpassed", "crashed", "timeout", "missing"
@@ -51,12 +51,19 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class TestRecord:
-    """One test of the run. `nodeid` is relative to the workspace, with forward slashes."""
+    """One test of the run. `nodeid` is relative to the workspace, with forward slashes.
+
+    `reason` is why it was skipped or expected to fail. `line` (1-based) is where pytest says it begins.
+    """
+
+    __test__: ClassVar[bool] = False
 
     nodeid: str
     outcome: Outcome
     seconds: float = 0.0
     failure: Failure | None = None
+    reason: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,8 @@ class Report:
     `collected` are the node ids pytest collected for the selection. `finished` is true only when our probe
     saw the session end. `problem` is one line when the run could not test anything (no pytest, usage error,
     broken conftest, nothing collected). `executed` maps a path to the line numbers the target executed.
+    `deselected` are node ids that options or hooks took out. `tampered` names parts of the runner that project
+    code replaced while tests ran; `elsewhere` are files that were loaded from the workspace, not the trial.
     """
 
     tests: Mapping[str, TestRecord] = field(default_factory=lambda: dict[str, TestRecord]())
@@ -77,6 +86,12 @@ class Report:
     output: str = ""
     seconds: float = 0.0
     timed_out: bool = False
+    deselected: tuple[str, ...] = ()
+    tampered: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    pytest: str = ""
+    python: str = ""
 
     @property
     def passed(self) -> tuple[str, ...]:

@@ -1,0 +1,232 @@
+"""Running the person's tests, sealed, and reading what the probe saw."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from regreen.testing.records import Reading, read_records, understand
+from regreen.testing.report import Failure, Report, TestRecord
+from regreen.testing.seal.door import Access, Finished, Limits, Seal
+from regreen.testing.setup_problem import problem_of
+from regreen.testing.target import Target
+
+PROBE = Path(__file__).parent / "probe"
+"""The one folder of ours that a child process can import from."""
+
+_RECORDS_LIMIT = 64 << 20
+"""Bytes of records that are read; project code can write to the file too."""
+
+_ALWAYS = ("--color=no", "--capture=fd", "-o", "cache_dir={folder}/cache")
+"""After the project's own addopts, so that these win. A cache folder of our own, not `-p no:cacheprovider`: that
+would turn `--lf` in somebody's addopts into an unknown option."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    folder: Path
+    root: Path
+    key: bytes
+
+
+class TestRunner:
+    """Runs tests of one workspace with one interpreter under one seal. Runs may overlap.
+
+    `scratch` is a private folder outside the workspace; each run has a folder of its own in it.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    def __init__(
+        self, python: Path, workspace: Path, seal: Seal, scratch: Path, limits: Limits | None = None
+    ) -> None:
+        self.interpreter = python
+        self.workspace = workspace
+        self.seal = seal
+        self.limits = limits or Limits()
+        self._scratch = scratch
+        self._number = 0
+
+    async def run(
+        self,
+        tree: Path,
+        selection: Sequence[str] = (),
+        *,
+        trace_lines: bool = False,
+        wall: float | None = None,
+    ) -> Report:
+        """Run the selected tests in `tree`, a trial copy of the workspace (or the workspace itself).
+
+        `selection` holds node ids and paths relative to the workspace; nothing means whatever pytest collects
+        by itself. Named tests run although the project's options deselect them. `wall` is a limit in seconds.
+        """
+        job = {"trace": trace_lines, "explicit": bool(selection) and all("::" in item for item in selection)}
+        return await self._pytest(tree, selection, job, wall)
+
+    async def collect(self, tree: Path, selection: Sequence[str] = ()) -> Report:
+        """What pytest collects, without running it."""
+        return await self._pytest(tree, selection, {"collect": True}, None)
+
+    async def python(self, tree: Path, code: str, wall: float = 20) -> Finished:
+        """Run a text as a program in `tree`, sealed the same way as tests."""
+        run = self._prepare(tree)
+        try:
+            self._write_job(run, tree, {"code": code})
+            return await self._start(run, tree, wall)
+        finally:
+            _remove(run.folder)
+
+    async def aclose(self) -> None:
+        """Remove what is left in the scratch folder."""
+        await asyncio.to_thread(shutil.rmtree, self._scratch, True)
+
+    async def _pytest(
+        self, tree: Path, selection: Sequence[str], job: dict[str, Any], wall: float | None
+    ) -> Report:
+        run = self._prepare(tree)
+        try:
+            job["args"] = self._arguments(run, selection)
+            self._write_job(run, tree, job)
+            finished = await self._start(run, tree, wall)
+            records = _read(run.folder / "records")
+        finally:
+            _remove(run.folder)
+        timed_out = finished.status == "timeout"
+        reading = understand(read_records(records, run.key), timed_out)
+        collect_only = bool(job.get("collect"))
+        return _report(reading, finished, selection, collect_only, tree, self.interpreter, self.workspace)
+
+    def _prepare(self, tree: Path) -> _Run:
+        self._scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._number += 1
+        folder = self._scratch / f"run-{os.getpid()}-{self._number:05d}"
+        folder.mkdir(mode=0o700)
+        root = self.workspace if self.seal.mounts else tree
+        return _Run(folder, root, secrets.token_bytes(32))
+
+    def _arguments(self, run: _Run, selection: Sequence[str]) -> list[str]:
+        options = [option.format(folder=run.folder) for option in _ALWAYS]
+        return [*options, *(_absolute(run.root, item) for item in selection)]
+
+    def _write_job(self, run: _Run, tree: Path, job: dict[str, Any]) -> None:
+        job = {
+            **job,
+            "key": run.key.hex(),
+            "records": str(run.folder / "records"),
+            "root": str(run.root),
+            "workspace": "" if run.root == self.workspace else str(self.workspace),
+        }
+        file = run.folder / "job.json"
+        file.touch(mode=0o600)
+        file.write_text(json.dumps(job), encoding="utf-8")
+
+    async def _start(self, run: _Run, tree: Path, wall: float | None) -> Finished:
+        access = Access(self.workspace, tree, run.folder, self.interpreter, (PROBE,))
+        argv = [str(self.interpreter), str(PROBE / "regreen_pytest.py"), str(run.folder / "job.json")]
+        env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONBREAKPOINT": "0"}
+        limits = replace(self.limits, wall=wall) if wall is not None else self.limits
+        running = await self.seal.start(argv, access, limits, env)
+        try:
+            return await running.wait()
+        finally:
+            await asyncio.shield(running.kill())
+
+
+def _absolute(root: Path, item: str) -> str:
+    path, separator, names = item.partition("::")
+    return str(root / path) + separator + names
+
+
+def _read(file: Path) -> bytes:
+    """The records file, never through a link or a pipe that project code put in its place."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return b""
+    with open(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            return b""
+        return stream.read(_RECORDS_LIMIT)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that project code could write to, with folders it made unreadable."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for place, _folders, _files in os.walk(folder):
+            Path(place).chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _report(
+    reading: Reading,
+    finished: Finished,
+    selection: Sequence[str],
+    collect_only: bool,
+    tree: Path,
+    python: Path,
+    workspace: Path,
+) -> Report:
+    output = finished.output.decode("utf-8", errors="replace")
+    tests = dict(reading.tests)
+    if not collect_only:
+        tests.update(_without_record(reading, selection))
+    report = Report(
+        tests=tests,
+        collected=tuple(reading.collected),
+        finished=reading.finished,
+        collection_errors=tuple(reading.collection_errors.values()),
+        executed={path: tuple(sorted(lines)) for path, lines in reading.executed.items()},
+        output=output,
+        seconds=finished.seconds,
+        timed_out=finished.status == "timeout",
+        deselected=tuple(reading.deselected),
+        tampered=reading.tampered,
+        elsewhere=reading.elsewhere,
+        warnings=tuple(reading.warnings),
+        pytest=reading.pytest,
+        python=reading.python,
+    )
+    return replace(report, problem=problem_of(report, reading, finished, tree, python, workspace))
+
+
+def _without_record(reading: Reading, selection: Sequence[str]) -> dict[str, TestRecord]:
+    """Records for what was asked for and did not run: a file that failed to import, or a test not found."""
+    extra = {
+        nodeid: TestRecord(nodeid, "missing") for nodeid in reading.collected if nodeid not in reading.tests
+    }
+    for item in selection:
+        target = Target.from_nodeid(item)
+        if any(target.covers(nodeid) for nodeid in reading.collected):
+            continue
+        failure = _collection_failure(reading, target.path)
+        if failure is not None:
+            extra[item] = TestRecord(item, "error", failure=failure)
+        elif any(target.path == skipped.split("::")[0] for skipped in reading.collection_skips):
+            extra[item] = TestRecord(item, "skipped", reason=reading.collection_skips.get(target.path, ""))
+        elif target.names:
+            extra[item] = TestRecord(item, "missing")
+    return extra
+
+
+def _collection_failure(reading: Reading, path: str) -> Failure | None:
+    for where, failure in reading.collection_errors.items():
+        place = where.split("::")[0]
+        if place == path or path.startswith(place.rstrip("/") + "/") or place == "." or _package(place, path):
+            return failure
+    return None
+
+
+def _package(place: str, path: str) -> bool:
+    """Whether a collection error names the `__init__.py` of a package around the path."""
+    folder, name = os.path.split(place)
+    return name == "__init__.py" and bool(re.match(re.escape(folder) + "(/|$)", path))

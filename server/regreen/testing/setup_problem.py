@@ -1,0 +1,199 @@
+"""Failures that are not bugs in the code: what is missing around the tests, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from regreen.testing.interpreter import add_pytest_command
+from regreen.testing.records import Reading
+from regreen.testing.report import Failure, Report
+from regreen.testing.seal.door import Finished
+
+FIXTURES = {
+    "mocker": "pytest-mock", "class_mocker": "pytest-mock", "benchmark": "pytest-benchmark",
+    "httpx_mock": "pytest-httpx", "requests_mock": "requests-mock", "freezer": "pytest-freezer",
+    "faker": "faker", "snapshot": "syrupy", "respx_mock": "respx", "httpserver": "pytest-httpserver",
+    "qtbot": "pytest-qt", "aiohttp_client": "pytest-aiohttp", "event_loop": "pytest-asyncio",
+    "db": "pytest-django", "django_db_setup": "pytest-django", "client": "pytest-django or pytest-flask",
+    "rf": "pytest-django", "admin_client": "pytest-django", "live_server": "pytest-django",
+    "settings": "pytest-django", "page": "pytest-playwright", "datadir": "pytest-datadir",
+    "shared_datadir": "pytest-datadir", "file_regression": "pytest-regressions",
+    "data_regression": "pytest-regressions", "celery_app": "pytest-celery", "postgresql": "pytest-postgresql",
+    "anyio_backend": "anyio", "subtests": "pytest-subtests", "mock_aioresponse": "pytest-aioresponses",
+}  # fmt: skip
+"""Fixtures that come from a plugin, by the package to install."""
+
+OPTIONS = {
+    "--cov": "pytest-cov", "--no-cov": "pytest-cov", "-n": "pytest-xdist", "--dist": "pytest-xdist",
+    "--numprocesses": "pytest-xdist", "--timeout": "pytest-timeout", "--reruns": "pytest-rerunfailures",
+    "--asyncio-mode": "pytest-asyncio", "--ds": "pytest-django", "--reuse-db": "pytest-django",
+    "--randomly-seed": "pytest-randomly", "--benchmark-skip": "pytest-benchmark", "--html": "pytest-html",
+    "--mypy": "pytest-mypy", "--flake8": "pytest-flake8", "--black": "pytest-black", "--forked": "pytest-forked",
+    "--snapshot-update": "syrupy", "--json-report": "pytest-json-report", "--nbval": "nbval",
+}  # fmt: skip
+"""Options that a plugin adds, by the package to install."""
+
+PACKAGES = {
+    "yaml": "pyyaml", "cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "bs4": "beautifulsoup4",
+    "dateutil": "python-dateutil", "dotenv": "python-dotenv", "jwt": "pyjwt", "attr": "attrs",
+    "pkg_resources": "setuptools", "google": "google-api-python-client", "MySQLdb": "mysqlclient",
+    "psycopg2": "psycopg2-binary", "serial": "pyserial", "Crypto": "pycryptodome", "jose": "python-jose",
+}  # fmt: skip
+"""Modules whose package has another name."""
+
+
+def setup_problem(report: Report) -> str:
+    """One line that says what to install or change, when nothing in the code can mend it; else ""."""
+    return report.problem
+
+
+def problem_of(
+    report: Report, reading: Reading, finished: Finished, tree: Path, python: Path, workspace: Path
+) -> str:
+    """The same, worked out from everything a run left behind. `tree` tells which modules are the project's own."""
+    install = add_pytest_command(python, workspace).rsplit(" ", 1)[0]
+    if finished.status == "seal_failed":
+        return f"the seal around the tests could not be made: {finished.detail or 'no reason given'}"
+    if reading.no_pytest:
+        return f"there is no pytest in {python}: add it with `{install} pytest`"
+    for failure in _failures(report):
+        problem = _around(failure, tree, install)
+        if problem:
+            return problem
+    for record in report.tests.values():
+        if (
+            record.outcome == "skipped"
+            and "async" in record.reason
+            and "not natively supported" in record.reason
+        ):
+            return f"async tests need a plugin: add one with `{install} pytest-asyncio`"
+    if reading.started or finished.status != "exited":
+        return _nothing_ran(report, reading)
+    return _before_start(report.output, tree, install)
+
+
+def _failures(report: Report) -> list[Failure]:
+    """What stands in the way of every test: failed imports first, then failing fixtures and tests."""
+    errors = [
+        record for record in report.tests.values() if record.failure and record.outcome in ("error", "failed")
+    ]
+    found = [*report.collection_errors, *(record.failure for record in errors if record.failure)]
+    return found if not report.passed else []
+
+
+def _around(failure: Failure, tree: Path, install: str) -> str:
+    module = re.search(r"No module named '([^']+)'", failure.message)
+    if failure.type in ("ModuleNotFoundError", "ImportError") and module:
+        return missing_module(module[1], tree, install)
+    fixture = re.search(r"fixture '([^']+)' not found", failure.message + failure.text)
+    if fixture:
+        package = FIXTURES.get(fixture[1])
+        if package:
+            return f"the fixture '{fixture[1]}' comes from {package}: add it with `{install} {package}`"
+        return f"there is no fixture '{fixture[1]}': write it in a conftest.py, or install the plugin that has it"
+    if "async def functions are not natively supported" in failure.message + failure.text:
+        return f"async tests need a plugin: add one with `{install} pytest-asyncio`"
+    return ""
+
+
+def missing_module(name: str, tree: Path, install: str) -> str:
+    """What to do about a module that cannot be imported; "" when that is for the code to mend.
+
+    A part of one of the project's own packages, or a name close to one of them, is a mistake in the code. A package
+    of the project that is not on the path means that the project is not installed.
+    """
+    top, _, rest = name.partition(".")
+    places = [tree, tree / "src", tree / "lib", *_folders(tree)]
+    for place in places:
+        if (place / top).is_dir() or (place / f"{top}.py").is_file():
+            if rest or place == tree:
+                return ""
+            where = place.parent if place.name == "src" else place
+            if any((where / file).is_file() for file in ("pyproject.toml", "setup.py", "setup.cfg")):
+                target = "." if where == tree else f"./{where.relative_to(tree).as_posix()}"
+                return f"the project is not installed in its environment: run `{install} -e {target}`"
+            return ""
+    if _close_to_own(top, places):
+        return ""
+    return f"the module '{top}' is not installed: add it with `{install} {PACKAGES.get(top, top)}`"
+
+
+def _folders(tree: Path) -> list[Path]:
+    found: list[Path] = []
+    for folder in sorted(tree.iterdir()) if tree.is_dir() else ():
+        if folder.is_dir() and not folder.is_symlink() and not folder.name.startswith("."):
+            found.append(folder)
+            found += [inner / "src" for inner in sorted(folder.iterdir()) if (inner / "src").is_dir()]
+            found += [folder / "src"] if (folder / "src").is_dir() else []
+            if len(found) > 400:
+                break
+    return found
+
+
+def _close_to_own(name: str, places: list[Path]) -> bool:
+    """Whether a name looks like a slip of the pen for one of the project's own modules or the standard library's."""
+    import difflib
+    import sys
+
+    own = {entry.stem for place in places[:2] if place.is_dir() for entry in place.iterdir()}
+    return bool(difflib.get_close_matches(name, [*own, *sys.stdlib_module_names], 1, 0.84))
+
+
+def _nothing_ran(report: Report, reading: Reading) -> str:
+    if reading.internal_error:
+        marked = re.findall(
+            r"^(?:INTERNALERROR> )?E?\s*(\w+(?:Error|Exception)\b.*)$", reading.internal_error, re.M
+        )
+        return "pytest itself failed: " + (
+            marked[-1] if marked else reading.internal_error.strip().split("\n")[-1]
+        )
+    ran = any(record.outcome != "missing" for record in report.tests.values())
+    if ran or report.collected or report.collection_errors:
+        return ""
+    if report.deselected:
+        return (
+            f"every selected test is deselected by the project's options, {report.deselected[0]} among them"
+        )
+    lost = re.search(r"^ERROR: (?:not found|file or directory not found): (.*)$", report.output, re.M)
+    if lost:
+        return f"pytest does not find the test {lost[1].split('/')[-1]}: run `regreen tests` to see what it finds"
+    if report.finished and not report.timed_out:
+        return "pytest collected no test: look at python_files, testpaths and --ignore in its configuration"
+    return ""
+
+
+def _before_start(output: str, tree: Path, install: str) -> str:
+    """pytest ended before its session began: a wrong option, or a conftest or plugin that cannot be loaded."""
+    unknown = re.search(r"error: unrecognized arguments: (\S+)", output)
+    if unknown:
+        option = unknown[1].split("=")[0]
+        short = option if option.startswith("--") else option[:2]
+        package = OPTIONS.get(option) or OPTIONS.get(short) or _by_prefix(option)
+        if package:
+            return f"the project's pytest options use {option}, which comes from {package}: `{install} {package}`"
+        return f"pytest does not know the option {option} in the project's addopts: install its plugin, or remove it"
+    conftest = re.search(r"while loading conftest '([^']+)'", output)
+    module = re.findall(r"No module named '([^']+)'", output)
+    if module:
+        problem = missing_module(module[-1], tree, install)
+        if problem:
+            return problem
+    errors = re.findall(r"^E\s+(\S.*)$", output, re.M) or re.findall(
+        r"^(\w+(?:Error|Exception): .*)$", output, re.M
+    )
+    if conftest:
+        name = Path(conftest[1]).name
+        return f"{name} cannot be loaded: {errors[-1] if errors else 'see its traceback'}: mend it first"
+    said = re.findall(r"^(?:ERROR|error|.*: error): (.*)$", output, re.M) or errors
+    if said:
+        return f"pytest could not start: {said[-1]}"
+    last = output.strip().split("\n")[-1]
+    return f"pytest ended before any test{': ' + last if last else ''}"
+
+
+def _by_prefix(option: str) -> str:
+    for known, package in OPTIONS.items():
+        if option.startswith(known) and len(known) > 2:
+            return package
+    return ""

@@ -1,0 +1,211 @@
+"""The private copy a change is tested in."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from regreen.workspace.trial import Trial, trial_folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    for name, text in {
+        "shop/cart.py": "total = 1\n",
+        "shop/data/prices.csv": "a,1\n",
+        "tests/test_cart.py": "def test_a(): pass\n",
+        ".env": "TOKEN=secret\n",
+        ".env.example": "TOKEN=\n",
+        "deploy/.env.production": "TOKEN=secret\n",
+        ".git/HEAD": "ref\n",
+        "env39/pyvenv.cfg": "home = /usr\n",
+        "env39/lib/x.py": "\n",
+        "node_modules/a/index.js": "\n",
+        "shop/__pycache__/cart.pyc": "old\n",
+    }.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (folder / "empty").mkdir()
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def trial(project: Path, tmp_path: Path) -> Trial:
+    return Trial(project, tmp_path / "trial")
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def test_sources_are_copied_and_caches_histories_and_secrets_are_not(trial: Trial) -> None:
+    tree = trial.prepare()
+    assert sorted(files_of(tree)) == [
+        ".env.example",
+        "run.sh",
+        "shop/cart.py",
+        "shop/data/prices.csv",
+        "tests/test_cart.py",
+    ]
+    assert (tree / "empty").is_dir()
+    assert os.access(tree / "run.sh", os.X_OK)
+    assert not list(tree.rglob("env39*"))
+
+
+def test_a_secret_that_was_allowed_is_copied(project: Path, tmp_path: Path) -> None:
+    tree = Trial(project, tmp_path / "t", frozenset({".env"})).prepare()
+    assert (tree / ".env").read_text() == "TOKEN=secret\n"
+    assert not (tree / "deploy/.env.production").exists()
+
+
+def test_an_overlay_changes_adds_and_removes_without_touching_the_workspace(
+    trial: Trial, project: Path
+) -> None:
+    before = files_of(project)
+    tree = trial.prepare(
+        {"shop/cart.py": b"total = 2\n", "new/deep/x.py": b"x\r\n", "tests/test_cart.py": None}
+    )
+    assert (tree / "shop/cart.py").read_bytes() == b"total = 2\n"
+    assert (tree / "new/deep/x.py").read_bytes() == b"x\r\n"
+    assert not (tree / "tests/test_cart.py").exists()
+    assert files_of(project) == before
+    tree = trial.prepare()
+    assert (tree / "shop/cart.py").read_bytes() == b"total = 1\n"
+    assert not (tree / "new").exists()
+    assert (tree / "tests/test_cart.py").exists()
+
+
+def test_only_what_changed_is_written_again(trial: Trial, project: Path) -> None:
+    trial.prepare()
+    assert trial.copied == 5
+    trial.prepare()
+    assert trial.copied == 0
+    (project / "shop/cart.py").write_text("total = 3\n")
+    tree = trial.prepare()
+    assert trial.copied == 1
+    assert (tree / "shop/cart.py").read_text() == "total = 3\n"
+    (project / "shop/cart.py").unlink()
+    assert not (trial.prepare() / "shop/cart.py").exists()
+
+
+def test_an_edit_of_the_same_size_and_time_is_seen(trial: Trial, project: Path) -> None:
+    tree = trial.prepare()
+    file = project / "shop/cart.py"
+    found = file.stat()
+    other = project / "shop/cart.new"
+    other.write_text("total = 9\n")
+    os.utime(other, ns=(found.st_atime_ns, found.st_mtime_ns))
+    other.replace(file)
+    trial.prepare()
+    assert (tree / "shop/cart.py").read_text() == "total = 9\n"
+
+
+def test_what_a_test_run_left_behind_is_put_right(trial: Trial) -> None:
+    tree = trial.prepare()
+    test = tree / "tests/test_cart.py"
+    found = test.stat()
+    test.write_text("def test_b(): pass\n")
+    os.utime(test, ns=(found.st_atime_ns, found.st_mtime_ns))
+    (tree / "sitecustomize.py").write_text("import os\n")
+    (tree / "shop/__pycache__").mkdir()
+    (tree / "shop/__pycache__/cart.cpython-311.pyc").write_text("forged")
+    (tree / "shop/data/prices.csv").unlink()
+    (tree / "closed/deep").mkdir(parents=True)
+    (tree / "closed").chmod(0)
+    trial.prepare()
+    assert sorted(files_of(tree)) == [
+        ".env.example",
+        "run.sh",
+        "shop/cart.py",
+        "shop/data/prices.csv",
+        "tests/test_cart.py",
+    ]
+    assert test.read_text() == "def test_a(): pass\n"
+    assert not (tree / "closed").exists()
+
+
+def test_links_planted_in_the_copy_lead_nowhere(trial: Trial, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "cart.py").write_text("mine\n")
+    tree = trial.prepare()
+    for file in (tree / "shop").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    (tree / "shop/data").rmdir()
+    (tree / "shop").rmdir()
+    (tree / "shop").symlink_to(outside)
+    trial.prepare({"shop/cart.py": b"changed\n"})
+    assert not (tree / "shop").is_symlink()
+    assert (tree / "shop/cart.py").read_bytes() == b"changed\n"
+    assert files_of(outside) == {"cart.py": b"mine\n"}
+
+
+def test_links_inside_are_kept_and_links_out_are_left_out(
+    trial: Trial, project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.txt").write_text("s")
+    (project / "inside.py").symlink_to(project / "shop/cart.py")
+    (project / "shop/up.csv").symlink_to("data/prices.csv")
+    (project / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (project / "masked").symlink_to(".env")
+    (project / "history").symlink_to(".git")
+    (project / "dangling").symlink_to("nowhere/at/all")
+    tree = trial.prepare()
+    assert (tree / "inside.py").resolve() == (tree / "shop/cart.py").resolve()
+    assert (tree / "shop/up.csv").read_text() == "a,1\n"
+    assert not any(os.path.lexists(tree / name) for name in ("out.txt", "masked", "history"))
+
+
+@pytest.mark.parametrize("path", ["../x.py", "/etc/x", "a/../../x", "a//b", "", "a\\b"])
+def test_an_overlay_cannot_lead_out(trial: Trial, path: str) -> None:
+    with pytest.raises(ValueError, match="not a path inside"):
+        trial.prepare({path: b""})
+
+
+def test_a_file_replaced_by_a_folder_and_back(trial: Trial) -> None:
+    tree = trial.prepare({"shop/cart.py/inner.py": b"x"})
+    assert (tree / "shop/cart.py/inner.py").read_bytes() == b"x"
+    trial.prepare()
+    assert (tree / "shop/cart.py").read_text() == "total = 1\n"
+
+
+def test_special_files_are_passed_over(trial: Trial, project: Path) -> None:
+    os.mkfifo(project / "pipe")
+    assert not (trial.prepare() / "pipe").exists()
+
+
+def test_closing_removes_everything(trial: Trial, tmp_path: Path) -> None:
+    tree = trial.prepare()
+    (tree / "closed/deep").mkdir(parents=True)
+    (tree / "closed").chmod(0)
+    trial.close()
+    assert not (tmp_path / "trial").exists()
+    assert trial.prepare().is_dir()
+
+
+def test_a_place_for_the_trial_is_private(project: Path, tmp_path: Path) -> None:
+    folder = trial_folder(project, tmp_path / "cache")
+    try:
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert folder.is_relative_to("/dev/shm") or folder.is_relative_to(tmp_path / "cache")
+    finally:
+        Trial(project, folder).close()
+    assert not folder.exists()
+
+
+def test_the_workspace_is_not_looked_at_again_when_not_asked(trial: Trial, project: Path) -> None:
+    trial.prepare()
+    (project / "shop/cart.py").write_text(f"total = {time.time()}\n")
+    assert (trial.prepare(fresh=False) / "shop/cart.py").read_text() == "total = 1\n"
