@@ -13,13 +13,20 @@ Status = Literal["exited", "timeout", "cancelled", "output_limit", "memory_limit
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one sealed process tree. Sizes are bytes, times seconds."""
+    """Limits of one sealed process tree. Sizes are bytes, times seconds.
+
+    `memory` holds for one process's data and for the resident memory of the whole tree; `temp` is the size of
+    each private temporary folder (where the seal mounts), `disk` what may be written into the trial.
+    `output` is kept, head and tail; eight times as much ends the run.
+    """
 
     wall: float = 60.0
     memory: int = 4 << 30
     processes: int = 256
     file_size: int = 256 << 20
     output: int = 1 << 20
+    temp: int = 512 << 20
+    disk: int = 2 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,11 @@ class Seal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The seal a run gets, and why not a stronger one ("" when it is the strongest)."""
+    """The seal a run gets, and why not a stronger one ("" when it is the strongest).
+
+    `seconds` is how long the probe launches took.
+    """
 
     seal: Seal
     why: str = field(default="")
+    seconds: float = 0.0

@@ -1,0 +1,91 @@
+"""Which folders an interpreter needs to be able to read, found without ever starting it.
+
+A virtual environment inside the workspace runs code of its own (`*.pth`, sitecustomize) as soon as its
+interpreter starts, so it is never started outside a seal: `pyvenv.cfg` and links are read as text.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from regreen.errors import RegreenError
+
+_SYSTEM = (Path("/usr"), Path("/bin"), Path("/lib"), Path("/lib64"), Path("/sbin"))
+_PARTS = ("bin", "lib", "lib64", "libexec", "include", "share", "pyvenv.cfg", "Python", "Resources")
+
+
+def within(path: Path, folder: Path) -> bool:
+    """True when `path` is `folder` or lies below it, by name alone (no link is followed)."""
+    return path == folder or folder in path.parents
+
+
+def interpreter_paths(python: Path, workspace: Path, home: Path | None = None) -> tuple[Path, ...]:
+    """Files and folders to make readable for `python`, at their own paths, system folders left out.
+
+    A prefix that holds the home folder or the workspace (an environment made in the project's root,
+    `~/bin/python`) is never taken whole: only its library folders are. Raises RegreenError when there is no
+    such interpreter.
+    """
+    if not python.is_absolute() or not os.access(python, os.X_OK):
+        raise RegreenError(f"There is no Python to run at {python}. Choose another one with --python PATH.")
+    home = (home or Path("~").expanduser()).absolute()
+    found: list[Path] = []
+    bases = _prefixes(python)
+    for prefix in bases:
+        if any(within(prefix, system) for system in _SYSTEM):
+            continue
+        if any(within(place, prefix) for place in (home, workspace, Path("/"))):
+            found += [prefix / part for part in _PARTS if (prefix / part).exists()]
+        elif prefix.is_dir():
+            found.append(prefix)
+    return tuple(dict.fromkeys(found))
+
+
+def user_site(python: Path, home: Path | None = None) -> tuple[Path, ...]:
+    """The `pip install --user` libraries an interpreter outside a virtual environment would see, if any."""
+    if any((prefix / "pyvenv.cfg").is_file() for prefix in _prefixes(python)):
+        return ()
+    base = (home or Path("~").expanduser()) / ".local" / "lib"
+    try:
+        return tuple(
+            sorted(folder for folder in base.glob("python3*") if (folder / "site-packages").is_dir())
+        )
+    except OSError:
+        return ()
+
+
+def _prefixes(python: Path) -> list[Path]:
+    """Every folder that can be `sys.prefix` or `sys.base_prefix`: one for each link on the way, and homes."""
+    found: list[Path] = []
+    todo = [python]
+    seen: set[Path] = set()
+    while todo:
+        here = todo.pop(0)
+        if here in seen or len(seen) > 40:
+            continue
+        seen.add(here)
+        prefix = here.parent.parent
+        found.append(prefix)
+        base = _base_home(prefix / "pyvenv.cfg")
+        if base is not None:
+            todo.append(base / here.name)
+            found.append(base.parent)
+        if here.is_symlink():
+            todo.append(Path(os.path.normpath(here.parent / here.readlink())))
+    found.append(Path(os.path.realpath(python)).parent.parent)
+    found += [Path(os.path.realpath(prefix)) for prefix in found]
+    return list(dict.fromkeys(found))
+
+
+def _base_home(config: Path) -> Path | None:
+    """The `home` key of a pyvenv.cfg (PEP 405): the folder of the interpreter the environment was made from."""
+    try:
+        text = config.read_bytes()[: 1 << 16].decode("utf-8", "replace")
+    except OSError:
+        return None
+    for line in text.splitlines():
+        key, found, value = line.partition("=")
+        if found and key.strip().lower() == "home" and value.strip():
+            return Path(value.strip())
+    return None

@@ -1,0 +1,293 @@
+"""A sealed process tree on Linux and macOS: its output, its limits, its end. What kills it is the tier's business."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from regreen.errors import RegreenError
+from regreen.testing.seal.door import Finished, Limits, Status
+from regreen.testing.seal.output import Output
+
+_TICK = 0.25
+_START_TIME = 30.0
+_END_TIME = 2.0
+_DRAIN = 4 << 20
+_OUTPUT_FACTOR = 8
+
+
+class Hold(Protocol):
+    """How one tier reaches every process of its tree."""
+
+    @property
+    def root(self) -> int:
+        """The process whose descendants are the tree, 0 when not known yet."""
+        ...
+
+    def kill(self) -> None:
+        """Kill the whole tree now. Synchronous, safe to call at any time and again."""
+        ...
+
+    def insist(self) -> None:
+        """Called when the tree has not ended a second after `kill`, and once more at its end."""
+        ...
+
+    def returncode(self, launcher: int) -> int | None:
+        """The command's exit code, from the launcher's; None when the launcher did not tell."""
+        ...
+
+    def release(self) -> None:
+        """Close what is held. Called once, when no process is left."""
+        ...
+
+
+class SealedProcess:
+    """A running tree behind one launcher process; implements `door.Running`.
+
+    No task runs for it: the event loop's readers and timers do the work, so that there is no instant in which
+    a cancelled task could leave it behind. The launcher is started by the thread that calls, which must be the
+    loop's own: Linux sends the parent-death signal when the *thread* that started a process ends.
+    """
+
+    def __init__(
+        self, popen: subprocess.Popen[bytes], hold: Hold, token: bytes, limits: Limits, tree: Path
+    ) -> None:
+        assert popen.stdout is not None
+        self._popen, self._hold, self._limits, self._tree = popen, hold, limits, tree
+        self._loop = asyncio.get_running_loop()
+        self._begun = time.monotonic()
+        self._output = Output(limits.output, token)
+        self._status: Status | None = None
+        self._detail = ""
+        self._done: asyncio.Future[Finished] = self._loop.create_future()
+        self._started: asyncio.Future[None] = self._loop.create_future()
+        self._timers: list[asyncio.TimerHandle] = []
+        self._pidfd = -1
+        self._free = _free_space(tree)
+        self._out = popen.stdout.fileno()
+        os.set_blocking(self._out, False)
+        self._loop.add_reader(self._out, self._read)
+        self._watch_exit()
+
+    # -- what the rest of the program calls
+
+    async def up(self, let_go: Callable[[Limits], None] | None = None) -> None:
+        """Wait until the confinement stands; then `let_go` starts the command, where it waits, and its clock runs.
+
+        Raises RegreenError, with the launcher's own words, when it does not come to that.
+        """
+        try:
+            await asyncio.wait(
+                {self._started, self._done}, timeout=_START_TIME, return_when="FIRST_COMPLETED"
+            )
+            if not self._output.started:
+                await self._end("seal_failed")
+                why = self._output.before or "no reason given"
+                raise RegreenError(f"The test process could not be started: {why}")
+            if let_go is not None and not self._done.done():
+                let_go(self._limits)
+        except BaseException:
+            await self._end("cancelled")
+            raise
+        self._begun = time.monotonic()
+        if not self._done.done():
+            self._after(self._limits.wall, self._over_time)
+            self._after(_TICK, self._tick)
+
+    async def wait(self) -> Finished:
+        """See `door.Running.wait`."""
+        try:
+            return await asyncio.shield(self._done)
+        except asyncio.CancelledError:
+            await self._end("cancelled")
+            raise
+
+    async def kill(self) -> None:
+        """See `door.Running.kill`."""
+        await self._end("cancelled")
+
+    # -- limits
+
+    def _over_time(self) -> None:
+        self._stop("timeout", f"stopped after {self._limits.wall:g} s")
+
+    def _tick(self) -> None:
+        """Look at memory and at what was written; the kernel's own limits hold for one process only."""
+        if self._done.done():
+            return
+        used = _resident(self._hold.root)
+        if used > self._limits.memory:
+            return self._stop("memory_limit", f"used more than {self._limits.memory >> 20} MB of memory")
+        if self._free - _free_space(self._tree) > self._limits.disk // 2:
+            written = _size(self._tree, self._limits.disk)
+            if written > self._limits.disk:
+                return self._stop(
+                    "memory_limit", f"wrote more than {self._limits.disk >> 20} MB into the trial"
+                )
+        self._after(_TICK, self._tick)
+
+    def _after(self, seconds: float, call: Callable[[], None]) -> None:
+        self._timers = [
+            timer for timer in self._timers if not timer.cancelled() and timer.when() > self._loop.time()
+        ]
+        self._timers.append(self._loop.call_later(seconds, call))
+
+    # -- output
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._out, 1 << 16)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._loop.remove_reader(self._out)
+            return
+        self._take(data)
+        if self._output.total > _OUTPUT_FACTOR * self._limits.output:
+            self._stop("output_limit", f"printed more than {_OUTPUT_FACTOR * self._limits.output >> 10} kB")
+
+    def _take(self, data: bytes) -> None:
+        self._output.feed(data)
+        if self._output.started and not self._started.done():
+            self._started.set_result(None)
+
+    # -- the end
+
+    def _stop(self, status: Status, detail: str = "") -> None:
+        """Decide how it ended, if nothing else did before, and kill the tree."""
+        if self._done.done():
+            return
+        if self._status is None:
+            self._status, self._detail = status, detail
+            self._after(_END_TIME / 2, self._hold.insist)
+        self._hold.kill()
+
+    async def _end(self, status: Status) -> None:
+        self._stop(status)
+        await asyncio.wait({self._done}, timeout=_END_TIME)
+
+    def _watch_exit(self) -> None:
+        """Learn of the launcher's end without reaping it: until then its process id cannot be anyone else's."""
+        try:
+            self._pidfd = os.pidfd_open(self._popen.pid)
+        except (AttributeError, OSError):
+            self._poll()
+        else:
+            self._loop.add_reader(self._pidfd, self._exited)
+
+    def _poll(self) -> None:
+        """For macOS and old kernels, which have no pidfd."""
+        if self._popen.poll() is not None:
+            self._exited()
+        else:
+            self._loop.call_later(0.02, self._poll)
+
+    def _exited(self) -> None:
+        """The launcher ended: whatever is left of the tree goes too. Nobody waits for the end of the output,
+        since a process that got away could hold the pipe open for ever."""
+        if self._done.done():
+            return
+        self._hold.kill()
+        self._hold.insist()
+        if self._pidfd >= 0:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+        launcher = self._popen.wait()
+        self._loop.remove_reader(self._out)
+        read = 0
+        with contextlib.suppress(OSError):
+            while read < _DRAIN and (data := os.read(self._out, 1 << 16)):
+                read += len(data)
+                self._take(data)
+        assert self._popen.stdout is not None
+        self._popen.stdout.close()
+        for timer in self._timers:
+            timer.cancel()
+        self._done.set_result(self._finished(launcher))
+        self._hold.release()
+
+    def _finished(self, launcher: int) -> Finished:
+        seconds = time.monotonic() - self._begun
+        status, code, detail = self._status, None, self._detail
+        if status is None:
+            code = self._hold.returncode(launcher)
+            status = "exited"
+            if code is None:
+                status, detail = "seal_failed", "the launcher was killed from outside"
+        return Finished(status, code, self._output.bytes(), self._output.cut, seconds, detail)
+
+
+def descendants(root: int) -> list[int]:
+    """`root` and everything below it that /proc shows; [] where there is no such process or no /proc."""
+    found: list[int] = []
+    todo = [root] if root > 0 else []
+    while todo:
+        pid = todo.pop()
+        found.append(pid)
+        with contextlib.suppress(OSError, ValueError):
+            for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+                with open(f"/proc/{pid}/task/{thread}/children", "rb") as children:
+                    todo += [int(child) for child in children.read().split()]
+    return found
+
+
+def is_dead(pid: int) -> bool:
+    """True when the process does not exist or only waits to be reaped."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            text = stat.read()
+    except OSError:
+        return True
+    return text[text.rindex(b")") + 2 :][:1] == b"Z"
+
+
+def _resident(root: int) -> int:
+    """Resident bytes of a process tree. Shared pages count once for each process: too much rather than too little."""
+    pages = 0
+    for pid in descendants(root):
+        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/statm", "rb") as statm:
+            pages += int(statm.read().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _free_space(folder: Path) -> int:
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return 0
+    return found.f_bavail * found.f_frsize
+
+
+def _size(folder: Path, enough: int) -> int:
+    """Bytes on disk below `folder`; stops counting above `enough`."""
+    total = 0
+    for base, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(base, name)).st_blocks * 512  # noqa: PTH118
+        if total > enough:
+            break
+    return total
+
+
+def rlimits(limits: Limits) -> dict[str, int]:
+    """Kernel limits of one process, by the names in the module `resource`.
+
+    Address space is not limited: threads and big reservations would fail long before memory is used. CORE is 1,
+    since 0 does not stop a core pattern that is a pipe (core(5)).
+    """
+    return {
+        "CORE": 1,
+        "NPROC": limits.processes,
+        "NOFILE": 4096,
+        "FSIZE": limits.file_size,
+        "DATA": limits.memory,
+    }
