@@ -65,7 +65,7 @@ def plan(access: Access, limits: Limits, home: Path, temp: Path, sizes: bool) ->
             if kind == "--ro-bind":
                 mount_point(access.tree, path.relative_to(access.workspace), source.is_dir())
         else:
-            made.steps += _parents(path, covered)
+            made.steps += _parents(path, covered, (temp, home))
         made.steps.append((kind, str(source), str(path)))
         covered.append(path)
     made.steps += [("--remount-ro", "/"), ("--remount-ro", "/dev"), ("--chdir", str(access.workspace))]
@@ -100,12 +100,16 @@ def _system(network: bool) -> Iterable[tuple[str | bytes, ...]]:
             yield ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
 
 
-def _parents(path: Path, covered: list[Path]) -> list[tuple[str | bytes, ...]]:
-    """Folders on the way to a mount, readable by everyone: bubblewrap run by root would close them."""
+def _parents(path: Path, covered: list[Path], memory: tuple[Path, ...]) -> list[tuple[str | bytes, ...]]:
+    """Folders on the way to a mount, readable by everyone: bubblewrap run by root would close them.
+
+    That goes for folders on the memory disks (`memory`) too: a workspace or scratch folder below /tmp.
+    """
     missing = [
         parent
         for parent in reversed(path.parents)
-        if parent != Path("/") and not any(within(parent, done) for done in covered)
+        if parent not in (Path("/"), *memory)
+        and not any(within(parent, done) for done in covered if done not in memory)
     ]
     return [("--perms", "0755", "--dir", str(parent)) for parent in missing]
 
