@@ -332,8 +332,8 @@ class Probe:
         ]
         seen: Dict[str, Any] = {}
         for owner, name in parts:
-            members: Any = vars(owner)
-            seen["%s.%s" % (owner.__name__, name)] = members.get(name)
+            # As the class holds it, not as an attribute: a method looked up twice is two objects.
+            seen["%s.%s" % (owner.__name__, name)] = owner.__dict__.get(name)
         hook = config.pluginmanager.hook
         for name in ("pytest_runtest_logreport", "pytest_runtest_makereport", "pytest_runtest_protocol"):
             mine = [impl.plugin is self for impl in getattr(hook, name).get_hookimpls()]
