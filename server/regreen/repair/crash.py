@@ -1,0 +1,188 @@
+"""Candidates read out of the failure's own words: unknown names, attributes, arguments, imports."""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import keyword
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from regreen.repair.operators.names import kin
+from regreen.repair.operators.site import Hints
+from regreen.repair.source import Edit, Part, Source
+from regreen.repair.syntax import syntax_edits
+
+if TYPE_CHECKING:
+    from regreen.repair.candidates import Texts
+
+MODULES = (
+    "math", "re", "os", "sys", "json", "random", "itertools", "collections", "copy", "time", "datetime", "functools",
+    "string", "heapq", "bisect", "operator", "pathlib", "statistics", "decimal", "fractions", "textwrap", "logging",
+)  # fmt: skip
+HOMES = {
+    "math": "sqrt floor ceil gcd log pi inf isclose hypot prod", "collections": "defaultdict Counter deque OrderedDict namedtuple",
+    "typing": "List Dict Optional Tuple Set Any Iterable Union Callable", "itertools": "chain product permutations combinations groupby accumulate islice count cycle zip_longest",
+    "functools": "reduce lru_cache partial wraps cmp_to_key cache", "heapq": "heappush heappop heapify", "copy": "deepcopy copy",
+    "datetime": "datetime timedelta date timezone", "pathlib": "Path", "bisect": "bisect_left bisect_right insort",
+    "dataclasses": "dataclass field replace asdict", "decimal": "Decimal", "fractions": "Fraction", "statistics": "mean median stdev",
+    "enum": "Enum IntEnum auto", "contextlib": "contextmanager suppress", "abc": "ABC abstractmethod",
+}  # fmt: skip
+FOREIGN = {
+    "push": "append", "length": "__len__", "size": "__len__", "has_key": "__contains__", "contains": "__contains__",
+    "trim": "strip", "toLowerCase": "lower", "toUpperCase": "upper", "indexOf": "index", "iteritems": "items",
+    "charAt": "__getitem__", "put": "update", "add": "append", "append": "add", "substring": "__getitem__",
+}  # fmt: skip
+_NAME = re.compile(r"name '(\w+)' is not defined|(?:free|local) variable '(\w+)'")
+_ATTRIBUTE = re.compile(r"(?:type object |module )?'([\w.]+)'(?: object)? has no attribute '(\w+)'")
+_KEYWORD = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+
+
+def crash_edits(source: Source, hints: Hints) -> Iterator[Edit]:
+    """Edits of one file that the failure's type and message speak for."""
+    line = hints.crash[1] if hints.crash and hints.crash[0] == source.path else 0
+    match = _NAME.search(hints.message)
+    if match and hints.type in ("NameError", "UnboundLocalError", "CollectionError"):
+        yield from _unknown_name(source, match.group(1) or match.group(2), line)
+    match = _ATTRIBUTE.search(hints.message)
+    if match:
+        yield from _unknown_attribute(source, match.group(1), match.group(2), line)
+    match = _KEYWORD.search(hints.message)
+    if match:
+        words = set(re.findall(r"[A-Za-z_]\w*", source.text))
+        for other in difflib.get_close_matches(match.group(2), words - {match.group(2)}, 6, 0.3):
+            yield from _everywhere(source, rf"(?<![\w.]){match.group(2)}(?=\s*=)", other, "keyword", 1.0, line)
+    if line and hints.type in ("TypeError", "ZeroDivisionError", "IndexError", "KeyError", "AttributeError"):
+        yield from _at_crash(source, hints, line)
+
+
+def _everywhere(source: Source, pattern: str, new: str, kind: str, weight: float, line: int) -> Iterator[Edit]:
+    for match in re.finditer(pattern, source.text):
+        at = source.line_of(match.start())
+        near = weight if not line or at == line else weight * 0.75
+        yield Edit(source.path, (Part(match.start(), match.end(), new),), at, kind, near)
+
+
+def _unknown_name(source: Source, bad: str, line: int) -> Iterator[Edit]:
+    words = set(re.findall(r"[A-Za-z_]\w*", source.text)) - set(keyword.kwlist) - {bad}
+    pool = [*words, *(n for n in dir(builtins) if n not in words)]
+    for i, other in enumerate(difflib.get_close_matches(bad, pool, 8, 0.3)):
+        yield from _everywhere(source, rf"(?<![\w.]){bad}\b", other, "name", 1.3 - 0.06 * i, line)
+    at = _import_place(source)
+    number = source.line_of(at)
+    if bad in MODULES:
+        yield Edit(source.path, (Part(at, at, f"import {bad}{source.newline}"),), number, "import", 1.6)
+    for module, names in HOMES.items():
+        if bad in names.split():
+            text = f"from {module} import {bad}{source.newline}"
+            yield Edit(source.path, (Part(at, at, text),), number, "import", 1.5)
+    if line:
+        start = source.line_start(line)
+        for match in re.finditer(rf"(?<![\w.]){bad}\b", source.line_text(line)):
+            place = start + match.start()
+            yield Edit(source.path, (Part(place, place, "self."),), line, "self added", 1.0)
+        for value in ("0", "[]", "{}", "''", "None", "1", "set()", "False"):
+            text = f"{source.indent(line)}{bad} = {value}{source.newline}"
+            yield Edit(source.path, (Part(start, start, text),), line, "name", 0.5)
+
+
+def _import_place(source: Source) -> int:
+    """Before the first statement that is neither the docstring nor a `from __future__`."""
+    for node in source.tree.body:
+        if source.is_docstring(getattr(node, "value", node)):
+            continue
+        if getattr(node, "module", "") == "__future__":
+            continue
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        return source.line_start(first)
+    return len(source.text)
+
+
+def _unknown_attribute(source: Source, owner: str, bad: str, line: int) -> Iterator[Edit]:
+    kind = getattr(builtins, owner.split(".")[-1], None)
+    words = set(re.findall(r"[A-Za-z_]\w*", source.text)) - set(keyword.kwlist)
+    pool = [*(dir(kind) if kind is not None else ()), *words]
+    near = difflib.get_close_matches(bad, [w for w in pool if w != bad], 8, 0.4)
+    near = [*kin(bad), *([FOREIGN[bad]] if bad in FOREIGN else []), *near]
+    for i, other in enumerate(dict.fromkeys(near)):
+        yield from _everywhere(source, rf"(?<=\.){bad}\b", other, "attribute", 1.2 - 0.05 * i, line)
+    if bad in ("size", "length", "count", "len") and line:
+        start = source.line_start(line)
+        for match in re.finditer(rf"([\w.\[\]]+)\.{bad}(\(\))?", source.line_text(line)):
+            part = Part(start + match.start(), start + match.end(), f"len({match.group(1)})")
+            yield Edit(source.path, (part,), line, "function", 1.2)
+
+
+def _at_crash(source: Source, hints: Hints, line: int) -> Iterator[Edit]:
+    """Guards around a line that crashed: skip it, or leave the function."""
+    indent, start = source.indent(line), source.line_start(line)
+    text = source.line_text(line)
+    if not text.strip() or text.strip().startswith(("elif", "else", "except", "finally", ")", "]", "}")):
+        return
+    names = [n for n in dict.fromkeys(re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", text)) if not keyword.iskeyword(n)]
+    if hints.type == "ZeroDivisionError":
+        for match in re.finditer(r"[/%]\s*([\w.]+(?:\([^()]*\))?)", text):
+            for value in ("0", "0.0", "None"):
+                guard = f"{indent}if not {match.group(1)}:{source.newline}{indent}    return {value}{source.newline}"
+                yield Edit(source.path, (Part(start, start, guard),), line, "guard", 0.8 if value == "0" else 0.6)
+    if "NoneType" in hints.message:
+        for name in names[:4]:
+            for value in ("None", "0", "[]", "False", "''"):
+                guard = f"{indent}if {name} is None:{source.newline}{indent}    return {value}{source.newline}"
+                yield Edit(source.path, (Part(start, start, guard),), line, "guard", 0.35)
+
+
+def import_edits(message: str, paths: Sequence[str], texts: Texts) -> list[Edit]:
+    """Candidates for what keeps the tests from being imported: syntax errors, else what the traceback names."""
+    found: list[Edit] = []
+    for path in paths:
+        text = texts.text(path)
+        if text is not None and texts.source(path) is None and path in message.replace("\\", "/"):
+            found += syntax_edits(path, text)
+    if not found:
+        last = message.strip().split("\n")[-1]
+        kind = re.search(r"\b(\w+(?:Error|Exception))\b", last)
+        for path in paths:
+            source = texts.source(path)
+            lines = re.findall(rf"{re.escape(path)}\"?(?:, line |:)(\d+)", message.replace("\\", "/"))
+            if source is None or not lines:
+                continue
+            hints = Hints(kind.group(1) if kind else "", message, crash=(path, int(lines[-1])))
+            found += list(crash_edits(source, hints))
+            found += _import_names(source, message, texts)
+            found += texts.near_line(source, int(lines[-1]), hints)
+        found += _missing_name(message, paths, texts)
+    return sorted(found, key=lambda e: -e.weight)[:400]
+
+
+def _import_names(source: Source, message: str, texts: Texts) -> list[Edit]:
+    """`cannot import name 'x' from 'm'`: a near name of that module."""
+    match = re.search(r"cannot import name '(\w+)' from '([\w.]+)'", message)
+    if match is None:
+        return []
+    home = match.group(2).replace(".", "/")
+    text = texts.text(home + ".py") or texts.text(home + "/__init__.py") or ""
+    words = re.findall(r"(?m)^(?:def|class)\s+(\w+)|^(\w+)\s*=", text)
+    pool = [a or b for a, b in words]
+    near = difflib.get_close_matches(match.group(1), pool, 5, 0.3)
+    return [e for i, n in enumerate(near) for e in _everywhere(source, rf"\b{match.group(1)}\b", n, "import", 1.2 - 0.05 * i, 0)]
+
+
+def _missing_name(message: str, paths: Sequence[str], texts: Texts) -> list[Edit]:
+    """The test imports a name that a project module spells differently: rename the definition."""
+    match = re.search(r"cannot import name '(\w+)' from '([\w.]+)'", message)
+    if match is None:
+        return []
+    home = match.group(2).replace(".", "/")
+    found: list[Edit] = []
+    for path in paths:
+        source = texts.source(path)
+        if source is None or not path.endswith((home + ".py", home + "/__init__.py")):
+            continue
+        for define in re.finditer(r"(?m)^(?:def|class|async def)\s+(\w+)|^(\w+)(?=\s*=)", source.text):
+            name = define.group(1) or define.group(2)
+            ratio = difflib.SequenceMatcher(None, name, match.group(1)).ratio()
+            if ratio > 0.6:
+                found += list(_everywhere(source, rf"(?<![\w.]){name}\b", match.group(1), "import", ratio, 0))
+    return found

@@ -1,0 +1,90 @@
+"""What the search finds: edits that belong together, and how good they look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from regreen.repair.localise import Place
+from regreen.repair.source import Edit
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The target's failure, as the worker describes it."""
+
+    type: str = ""
+    message: str = ""
+    line: int = 0
+    passed: int = 0
+    frames: tuple[tuple[str, int, str], ...] = ()
+    left: str = ""
+    right: str = ""
+    texts: tuple[str, str] | None = None
+    distance: float | None = None
+
+    @classmethod
+    def read(cls, about: Mapping[str, Any], passed: int = 0) -> Failure:
+        """From a worker's `about`; `passed` counts the target's tests that passed before this one."""
+        texts = about.get("texts")
+        return cls(
+            str(about.get("type", "")),
+            str(about.get("message", "")),
+            int(about.get("line", 0)),
+            passed,
+            tuple((str(f[0]), int(f[1]), str(f[2])) for f in about.get("frames", ())),
+            str(about.get("left", "")),
+            str(about.get("right", "")),
+            (str(texts[0]), str(texts[1])) if texts else None,
+            about.get("distance"),
+        )
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """How far the target came: tests passed, then the line of the test reached."""
+        return self.passed, self.line
+
+    @property
+    def signature(self) -> tuple[object, ...]:
+        """Equal when an edit made no difference to the failure."""
+        deepest = self.frames[-1][::2] if self.frames else ()
+        return self.passed, self.line, self.type, self.message[:300], self.left[:300], deepest
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Edits that were tried together.
+
+    `score` orders patches; `green` are other tests that failed before and pass now; `kept` counts tests
+    of the target's file that passed before and still do, `wider` those of other files; `failure` is what the target still fails with (None: it passes).
+    """
+
+    edits: tuple[Edit, ...]
+    score: float
+    green: tuple[str, ...] = ()
+    kept: int = 0
+    wider: int = 0
+    failure: Failure | None = None
+
+    @property
+    def kind(self) -> str:
+        """The operator, of the riskiest edit when there are several."""
+        return self.edits[-1].kind if self.edits else ""
+
+
+@dataclass
+class Findings:
+    """Everything one search learned, whether it found a fix or not."""
+
+    survivors: list[Patch] = field(default_factory=lambda: list[Patch]())
+    forward: list[Patch] = field(default_factory=lambda: list[Patch]())
+    places: list[Place] = field(default_factory=lambda: list[Place]())
+    failure: Failure | None = None
+    reason: str = ""
+    tried: int = 0
+    breaking: int = 0
+    tests: int = 0
+    failing: int = 0
+    seconds: float = 0.0
+    finished: bool = True

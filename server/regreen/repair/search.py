@@ -1,0 +1,351 @@
+"""The search: try small edits where the failing test went, in the order of likelihood, until one passes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from regreen.repair.candidates import Texts, generate
+from regreen.repair.frontier import Edits, Frontier
+from regreen.repair.ground import SearchGround
+from regreen.repair.localise import ochiai, ranked, with_frames
+from regreen.repair.operators.site import Hints
+from regreen.repair.patch import Failure, Findings, Patch
+from regreen.repair.related import test_files
+from regreen.repair.warm import Answer, Opened, WarmRunner
+
+FIRST_LIMIT = 2.0
+"""Seconds on the processor for one test of the first run."""
+GRACE = 0.35
+"""Seconds the search goes on after its first survivor, to see how many there are."""
+MOST_SURVIVORS = 12
+MOST_BASES = 8
+"""Edits that move the failure and get a second edit tried on top."""
+TRACED = 30
+"""Passing tests that are traced, the quickest."""
+
+
+class Search:
+    """One search over one state of the workspace, with a worker that has collected the target's file."""
+
+    def __init__(self, ground: SearchGround, runner: WarmRunner, opened: Opened, jobs: int) -> None:
+        self.ground = ground
+        self.runner = runner
+        self.opened = opened
+        self.jobs = jobs
+        self.begun = time.monotonic()
+        self.texts = Texts(ground)
+        self.found = Findings()
+        self.frontier = Frontier()
+        self.limit = 0.5
+        self.wall = 5.0
+        self.closed: tuple[str, ...] = ()
+        self._slow: list[tuple[float, Edits]] = []
+        self._bases: dict[tuple[object, ...], int] = {}
+        self._grown = 0
+        self._later: list[tuple[float, Patch]] = []
+        self._first_survivor = 0.0
+        self._best_survivor = 0.0
+        self._sent: set[str] = set()
+
+        self._broad: asyncio.Task[frozenset[str]] | None = None
+        self._broad_paths: tuple[str, ...] = ()
+
+    # outline
+
+    async def run(self, seconds: float) -> Findings:
+        """Search for at most `seconds`; what was learned is in the findings whatever happens."""
+        until = self.begun + seconds
+        try:
+            if await self._learn():
+                await self._explore(until)
+                self.found.survivors.sort(key=lambda p: (-len(p.green), -p.score))
+                await self._look_wider(until + 3.0)
+        finally:
+            if self._broad is not None:
+                self._broad.cancel()
+            self.found.seconds = time.monotonic() - self.begun
+        self.found.forward.sort(key=lambda p: (p.failure.place if p.failure else (0, 0), p.score), reverse=True)
+        return self.found
+
+    # what is there before any edit
+
+    async def _learn(self) -> bool:
+        """Run and trace the tests as they are. False when there is nothing to search for."""
+        target = self.ground.target.nodeid
+        mine = [name for name in self.opened.collected if _is(name, target)]
+        if not mine:
+            return await self._learn_uncollected()
+        answer = await self.runner.ask("run", first=mine, limit=FIRST_LIMIT, wall=20.0)
+        outcome = {str(f["test"]): f for f in answer.facts if "test" in f}
+        failing = [name for name in mine if outcome.get(name, {}).get("outcome") in ("failed", "timeout")]
+        if answer.first("killed") and not failing:
+            self.found.reason = "the failing test does not end by itself"
+            failing = [name for name in mine if name not in outcome]
+        if not failing:
+            self.found.reason = "the test does not fail here"
+            return False
+        keep = [name for name, fact in outcome.items() if fact["outcome"] == "passed"]
+        also = [n for n, f in outcome.items() if f["outcome"] in ("failed", "timeout") and n not in mine]
+        keep = [name for name in keep if name not in mine or name not in failing]
+        keep.sort(key=lambda name: float(outcome[name]["cpu"]))
+        first = next((outcome[name] for name in failing if name in outcome), {})
+        self.found.failure = Failure.read(first.get("about", {}))
+        self.found.tests, self.found.failing = len(outcome), len(failing) + len(also)
+        self._learn_limits(outcome, keep, failing, answer)
+        await self.runner.ask_plain("plan", target=failing, keep=keep, also=also)
+        scores = await self._trace([*failing, *also[:6]], keep, len(failing) + min(6, len(also)))
+        await self._fill(scores, ())
+        return True
+
+    def _learn_limits(self, outcome: Mapping[str, Any], keep: Sequence[str], failing: Sequence[str], answer: Answer) -> None:
+        slowest = max((float(outcome[n]["cpu"]) for n in (*keep, *failing) if n in outcome and outcome[n]["outcome"] != "timeout"), default=0.0)
+        self.limit = min(5.0, max(0.08, slowest * 12))
+        total = sum(float(outcome[n]["seconds"]) for n in keep)
+        self.wall = 1.0 + 4 * self.limit + 6 * total
+        effects = set(answer.first("effects") or ())
+        self.closed = tuple({"write", "spawn", "connect"} - effects)
+
+    async def _learn_uncollected(self) -> bool:
+        """The test file cannot be imported: repair what stands in the way."""
+        if not self.opened.errors and not self.opened.problem:
+            self.found.reason = "the test was not found"
+            return False
+        message = "\n".join([*self.opened.errors, self.opened.problem])
+        self.limit, self.wall = 1.0, 8.0
+        self.found.failure = Failure(type="CollectionError", message=message[-2000:])
+        await self.runner.ask_plain("plan", target=[self.ground.target.nodeid], keep=[], also="*")
+        broken = self.texts.import_repairs(message)
+        await self._send(sorted({edit.path for _, (edit,) in broken}))
+        self.frontier.push(broken)
+        self.found.reason = "" if broken else "the test file cannot be imported"
+        return bool(broken)
+
+    async def _trace(
+        self, failing: Sequence[str], keep: Sequence[str], count: int, edits: Mapping[str, Any] | None = None
+    ) -> dict[tuple[str, int], float]:
+        """Suspicion by line, from the failing tests and the quickest passing ones."""
+        names = [*failing, *keep[:TRACED]]
+        limit = max(1.0, self.limit * 8)
+        answer = await self.runner.ask("trace", tests=names, limit=limit, wall=4.0, edits=edits or {})
+        lines = {str(f["test"]): f["lines"] for f in answer.facts if "lines" in f}
+        bad = [lines[n] for n in failing if n in lines]
+        good = [lines[n] for n in keep[:TRACED] if n in lines]
+        if answer.first("killed") and not bad:
+            self.found.reason = "the failing test is too slow to be traced"
+        scores = ochiai(bad, good)
+        scores = {place: score for place, score in scores.items() if self.texts.allowed(place[0])}
+        return scores
+
+    async def _fill(self, scores: Mapping[tuple[str, int], float], base: Edits, share: float = 1.0) -> None:
+        """Put the candidates for these lines into the queue, on top of the edits of `base`."""
+        failure = self.found.failure if not base else None
+        if failure is not None:
+            frames = [(path, line) for path, line, _ in failure.frames]
+            scores = with_frames(scores, frames)
+            self.found.places = ranked(scores)
+        hints = _hints(self.found.failure)
+        made = await generate(self.texts, scores, hints)
+        await self._send(sorted({edit.path for _, edit in made}))
+        if not base:
+            self.frontier.push((score, (edit,)) for score, edit in made)
+            return
+        taken = [part for edit in base for part in edit.parts]
+        paths = {edit.path for edit in base}
+        pairs: list[tuple[float, Edits]] = []
+        for score, edit in made[:400]:
+            clash = edit.path in paths and any(
+                p.start <= q.end and q.start <= p.end for p in edit.parts for q in taken
+            )
+            if not clash:
+                pairs.append((score * share, (*base, edit)))
+        self.frontier.push(pairs)
+
+    async def _send(self, paths: Sequence[str]) -> None:
+        fresh = [path for path in paths if path not in self._sent]
+        if fresh:
+            self._sent.update(fresh)
+            await self.runner.ask_plain("files", texts={path: self.texts.text(path) or "" for path in fresh})
+
+    # trying
+
+    async def _explore(self, until: float) -> None:
+        running: set[asyncio.Task[tuple[float, Edits, Answer]]] = set()
+        window = self.jobs * 2 + 1
+        try:
+            while True:
+                while len(running) < window and not self._done(until):
+                    if self._later and (not len(self.frontier) or time.monotonic() > self.begun + 0.5 * (until - self.begun)):
+                        await self._grow_later()
+                    following = self.frontier.pop() or self._rescue()
+                    if following is None:
+                        break
+                    running.add(asyncio.create_task(self._try(*following)))
+                if not running:
+                    break
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    await self._hear(*task.result())
+                if self._done(until) and self._first_survivor:
+                    break
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+        self.found.finished = not self._done(until) or bool(self.found.survivors)
+
+    def _rescue(self) -> tuple[float, Edits] | None:
+        """When the queue is empty: candidates that ran out of a short time get a long one."""
+        if self._slow and self.limit < 2.0 and not self.found.survivors:
+            self.limit, self.wall = 3.0, self.wall + 6.0
+            self.frontier.push(self._slow)
+            self._slow = []
+            return self.frontier.pop()
+        return None
+
+    def _done(self, until: float) -> bool:
+        now = time.monotonic()
+        if now > until or len(self.found.survivors) >= MOST_SURVIVORS:
+            return True
+        return bool(self._first_survivor) and now > self._first_survivor + GRACE
+
+    async def _try(self, score: float, edits: Edits) -> tuple[float, Edits, Answer]:
+        base = self.found.failure
+        rest = [base.passed, base.line] if base is not None else [0, 0]
+        answer = await self.runner.ask(
+            "try", edits=_parts(edits), limit=self.limit, wall=self.wall, closed=self.closed, rest=rest
+        )
+        return score, edits, answer
+
+    async def _hear(self, score: float, edits: Edits, answer: Answer) -> None:
+        target = answer.first("target")
+        if target in ("invalid", "same"):
+            return
+        self.found.tried += 1
+        if target == "timeout" or (answer.first("killed") and target is None):
+            self._slow.append((score, edits))
+            self.frontier.heard(edits, moved=True, nearer=False)
+            return
+        if target == "passed":
+            if answer.first("broken") is None and answer.first("end"):
+                green = tuple(str(name) for name in answer.first("green") or ())
+                self._survived(Patch(edits, score, green, int(answer.first("kept") or 0)))
+            else:
+                self.frontier.heard(edits, moved=True, nearer=True)
+            return
+        if target != "failed":
+            return
+        failure = Failure.read(answer.first("about") or {}, int(answer.first("passed") or 0))
+        await self._failed(Patch(edits, score, failure=failure), unbroken=bool(answer.first("unbroken")))
+
+    def _survived(self, patch: Patch) -> None:
+        if not self._first_survivor:
+            self._first_survivor = time.monotonic()
+            self._broad = asyncio.create_task(self._broad_before(patch))
+        self.found.survivors.append(patch)
+        self.frontier.heard(patch.edits, moved=True, nearer=True)
+
+    async def _failed(self, patch: Patch, unbroken: bool) -> None:
+        base, now = self.found.failure, patch.failure
+        if base is None or now is None:
+            return
+        moved = now.signature != base.signature
+        nearer = now.distance is not None and base.distance is not None and now.distance < base.distance - 1e-9
+        forward = now.place > base.place
+        self.frontier.heard(patch.edits, moved=moved, nearer=forward or (nearer and now.place == base.place))
+        if len(patch.edits) > 1 or self._first_survivor:
+            return
+        if forward and unbroken:
+            self.found.forward.append(patch)
+            await self._grow(patch, 0.6)
+        elif nearer and now.place == base.place:
+            self._later.append((float(now.distance or 0.0), patch))
+
+    # tests of other files
+
+    async def _broad_before(self, patch: Patch) -> frozenset[str]:
+        """Tests of other files that reach the changed one, and pass as things are."""
+        changed = {edit.path for edit in patch.edits}
+        files = self.ground.files()
+        self._broad_paths = tuple(test_files(changed, files, self.texts.text, self.ground.target.path))
+        if not self._broad_paths:
+            return frozenset()
+        return await self._broad_run({})
+
+    async def _broad_run(self, edits: Mapping[str, Any]) -> frozenset[str]:
+        answer = await self.runner.ask(
+            "run", edits=edits, paths=self._broad_paths, limit=max(1.0, self.limit), wall=4.0, about=False
+        )
+        if not answer.first("end"):
+            return frozenset()
+        return frozenset(str(f["test"]) for f in answer.facts if f.get("outcome") == "passed")
+
+    async def _look_wider(self, until: float) -> None:
+        """Put behind the survivors that break tests of other files; stop at the first that breaks none."""
+        if self._broad is None:
+            return
+        before = await self._broad
+        if not before:
+            return
+        good: list[Patch] = []
+        bad: list[Patch] = []
+        for index, patch in enumerate(self.found.survivors):
+            if time.monotonic() > until:
+                good += self.found.survivors[index:]
+                break
+            if before <= await self._broad_run(_parts(patch.edits)):
+                good += [replace(patch, wider=len(before)), *self.found.survivors[index + 1 :]]
+                break
+            bad.append(patch)
+        self.found.breaking = len(bad)
+        self.found.survivors = good
+
+    async def _grow_later(self) -> None:
+        """Second edits on top of those that only brought the compared values nearer."""
+        self._later.sort(key=lambda pair: (pair[0], -pair[1].score))
+        chosen, self._later = self._later[:4], []
+        for _, patch in chosen:
+            await self._grow(patch, 0.8)
+
+    async def _grow(self, patch: Patch, share: float) -> None:
+        """Try second edits on top of one that moved the failure."""
+        assert patch.failure is not None
+        same = self._bases.get(patch.failure.signature, 0)
+        self._bases[patch.failure.signature] = same + 1
+        if self._grown >= MOST_BASES or same >= 2:
+            return
+        self._grown += 1
+        names = [name for name in self.opened.collected if _is(name, self.ground.target.nodeid)]
+        scores = await self._trace(names, (), len(names), edits=_parts(patch.edits))
+        frames = [(path, line) for path, line, _ in patch.failure.frames]
+        await self._fill(with_frames(scores, frames), patch.edits, share * min(1.0, 0.5 + patch.score) / (1 + same))
+
+
+def _parts(edits: Edits) -> dict[str, list[list[Any]]]:
+    made: dict[str, list[list[Any]]] = {}
+    for edit in edits:
+        made.setdefault(edit.path, []).extend([part.start, part.end, part.new] for part in edit.parts)
+    return made
+
+
+def _is(nodeid: str, target: str) -> bool:
+    return nodeid == target or nodeid.startswith((target + "[", target + "::"))
+
+
+def _hints(failure: Failure | None) -> Hints:
+    if failure is None:
+        return Hints()
+    crash = failure.frames[-1][:2] if len(failure.frames) > 1 else None
+    return Hints(failure.type, failure.message, failure.left, failure.right, failure.texts, crash)
+
+
+def default_jobs() -> int:
+    """Children side by side: as many as there are processors, four at most."""
+    return max(1, min(4, os.cpu_count() or 1))
+
+
+

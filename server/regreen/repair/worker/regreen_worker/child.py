@@ -1,0 +1,180 @@
+"""What a forked child does: put a candidate in, run tests, write one JSON line for each thing it saw."""
+
+import json
+import os
+import time
+import warnings
+
+import pytest
+from regreen_worker import code, guard
+from regreen_worker.lines import Lines
+from regreen_worker.tests import Compared, Runner
+
+MEMORY = 3 << 30
+
+
+def matches(nodeid, name):
+    """True when a collected test is the named one, or one of its parametrizations or members."""
+    return nodeid == name or nodeid.startswith((name + "[", name + "::"))
+
+
+class Nested:
+    """A pytest plugin for a session inside a child, after the project's modules were dropped."""
+
+    def __init__(self, work):
+        self.work = work
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session):
+        """Do the work with the fresh items instead of pytest's own loop."""
+        self.work(session.items)
+        return True
+
+
+class Child:
+    """One job in a forked process. `warm` holds what the parent prepared; `out` is the pipe's writing end."""
+
+    def __init__(self, warm, out):
+        self.warm = warm
+        self.out = out
+        self.compared = warm.compared
+        self.root = warm.root
+
+    def say(self, **fact):
+        """Write one line; what was said before a kill is not lost."""
+        os.write(self.out, (json.dumps(fact) + "\n").encode())
+
+    def enter(self, closed):
+        """Leave the parent's terminal and group, take limits on. Returns the watcher of side effects."""
+        os.setpgid(0, 0)
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        guard.limit(MEMORY)
+        warnings.simplefilter("ignore")
+        effects = guard.Effects(self.root, closed)
+        effects.install()
+        return effects
+
+    def place(self, edits):
+        """Put edits {path: parts} in by swapping; False when the modules must be imported anew."""
+        for path, parts in edits.items():
+            base = self.warm.files[path]
+            bound = base.region(parts)
+            if bound is None or not self.warm.items:
+                return False
+            old, new = base.old_region(bound), self.warm.compiled(path, parts)
+            if new is None or code.frame_of(old) != code.frame_of(new):
+                return False
+            if not self.warm.functions.swap(base.path, old, new):
+                return False
+        return True
+
+    def with_items(self, edits, paths, work, fresh=False):
+        """Call `work` with the items that run against the edits."""
+        if not fresh and self.place(edits):
+            work(self.warm.items)
+            return "swap"
+        for path, parts in edits.items():
+            base = self.warm.files[path]
+            code.OVERRIDE[base.path] = base.apply(parts)
+        code.forget_modules(self.root)
+        self.compared = Compared()
+        pytest.main([*self.warm.options, *paths], plugins=[Nested(work), self.compared])
+        return "import"
+
+    # what is asked for
+
+    def run_all(self, request):
+        """Run every test (those of `first` before the others), each with its time and its failure."""
+        effects = self.enter(())
+        first = set(request.get("first", ()))
+
+        def work(items):
+            ordered = sorted(items, key=lambda item: item.nodeid not in first)
+            runner = Runner(self.root, self.compared)
+            for item, after in zip(ordered, [*ordered[1:], None]):
+                begun, used = time.perf_counter(), time.process_time()
+                outcome, error = runner.run(item, after, request["limit"])
+                fact = {"test": item.nodeid, "outcome": outcome, "seconds": time.perf_counter() - begun}
+                fact["cpu"] = time.process_time() - used
+                if any(item.iter_markers("xfail")):
+                    fact["outcome"] = "xfail"
+                if outcome in ("failed", "timeout") and request.get("about", True):
+                    fact["about"] = runner.describe(item, error)
+                self.say(**fact)
+
+        edits = request.get("edits", {})
+        paths = request.get("paths") or self.warm.paths
+        mode = self.with_items(edits, paths, work, fresh=bool(request.get("paths")))
+        self.say(end=True, mode=mode, effects=sorted(effects.seen))
+
+    def trace(self, request):
+        """Run the named tests and say which project lines each executed."""
+        self.enter(())
+        wanted = request["tests"]
+
+        def work(items):
+            by_id = {item.nodeid: item for item in items}
+            chosen = [by_id[name] for name in wanted if name in by_id]
+            runner = Runner(self.root, self.compared)
+            lines = Lines(self.root)
+            for item, after in zip(chosen, [*chosen[1:], None]):
+                lines.start()
+                runner.run(item, after, request["limit"])
+                self.say(test=item.nodeid, lines=lines.stop())
+
+        self.with_items(request.get("edits", {}), self.warm.paths, work)
+        self.say(end=True)
+
+    def attempt(self, request):
+        """Run the target, then what passed before; stop at the first failure among either."""
+        self.enter(request.get("closed", ()))
+        plan = self.warm.plan
+
+        def work(items):
+            by_id = {item.nodeid: item for item in items}
+            target = [item for name in plan["target"] for item in items if matches(item.nodeid, name)]
+            keep = [by_id[name] for name in plan["keep"] if name in by_id]
+            if len(target) < len(plan["target"]) or len(keep) < len(plan["keep"]):
+                self.say(target="missing")
+                return
+            if plan["also"] == "*":
+                also = [item for item in items if item not in target]
+            else:
+                also = [by_id[name] for name in plan["also"] if name in by_id]
+            self._attempt(target, keep, also, request)
+
+        mode = self.with_items(request["edits"], self.warm.paths, work)
+        self.say(end=True, mode=mode)
+
+    def _attempt(self, target, keep, also, request):
+        runner = Runner(self.root, self.compared)
+        order = [*target, *keep]
+        following = [*order[1:], *(also[:1] or [None])]
+        for index, (item, after) in enumerate(zip(order, following)):
+            outcome, error = runner.run(item, after, request["limit"])
+            if outcome != "passed":
+                if index >= len(target):
+                    self.say(target="passed", broken=item.nodeid, kept=index - len(target))
+                    return
+                about = runner.describe(item, error)
+                self.say(target=outcome, passed=index, about=about)
+                rest = request.get("rest")
+                if rest is not None and outcome == "failed" and [index, about["line"]] > rest:
+                    self._rest(keep, request)
+                return
+        green = []
+        for item, after in zip(also, [*also[1:], None]):
+            if runner.run(item, after, request["limit"])[0] == "passed":
+                green.append(item.nodeid)
+        self.say(target="passed", green=green, kept=len(keep))
+
+    def _rest(self, items, request):
+        """Does what passed before still pass, though the target does not pass yet?"""
+        runner = Runner(self.root, self.compared)
+        for item in items:
+            if runner.run(item, None, request["limit"])[0] != "passed":
+                self.say(broken=item.nodeid)
+                return
+        self.say(unbroken=True)

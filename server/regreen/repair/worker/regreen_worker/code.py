@@ -1,0 +1,185 @@
+"""Candidate texts to code objects: compile only what changed, and put it into the running modules."""
+
+import ast
+import gc
+import importlib.machinery
+import os
+import re
+import sys
+import types
+
+_LINE = re.compile(r"\r\n|\r|\n")
+_FUTURE = 0
+for _name in ("annotations", "generator_stop", "division", "unicode_literals"):
+    _FUTURE |= getattr(__import__("__future__"), _name).compiler_flag
+
+OVERRIDE = {}
+"""Texts that stand for files, by real path, in a process that imports the project anew."""
+
+
+def patch_loader():
+    """Let imports take the texts of OVERRIDE."""
+    loader = importlib.machinery.SourceFileLoader
+    usual = loader.get_code
+
+    def get_code(self, name):
+        path = os.path.realpath(self.path)
+        if path in OVERRIDE:
+            return compile(OVERRIDE[path], self.path, "exec", dont_inherit=True)
+        return usual(self, name)
+
+    loader.get_code = get_code
+
+
+def walk(code, path=()):
+    """Yield (path, code) of a code object and of all inside it; a path names each by name and count."""
+    yield path, code
+    seen = {}
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            seen[const.co_name] = seen.get(const.co_name, 0) + 1
+            yield from walk(const, (*path, (const.co_name, seen[const.co_name])))
+
+
+def _plain(const):
+    """A constant as something hashable that tells 1, 1.0 and True apart."""
+    if isinstance(const, (tuple, frozenset)):
+        items = [_plain(item) for item in const]
+        return (type(const).__name__, tuple(sorted(items, key=repr)) if type(const) is frozenset else tuple(items))
+    return (type(const).__name__, repr(const))
+
+
+def fingerprint(code, deep=True):
+    """What the code does, without line numbers. With `deep` off, code inside it counts by name only."""
+    consts = []
+    for const in code.co_consts:
+        if not isinstance(const, types.CodeType):
+            consts.append(_plain(const))
+        else:
+            consts.append(fingerprint(const) if deep else const.co_name)
+    return (
+        code.co_name,
+        code.co_code,
+        tuple(consts),
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        code.co_flags,
+        code.co_argcount,
+        getattr(code, "co_exceptiontable", b""),
+    )
+
+
+def frame_of(code):
+    """The parts that a swap cannot change: module and class bodies, with the defaults and decorators in them."""
+    return [(path, fingerprint(c, deep=False)) for path, c in walk(code) if not c.co_flags & 2]
+
+
+class BaseFile:
+    """One project file as it stands, cut into regions: one for each statement at the top level."""
+
+    def __init__(self, relative, text):
+        self.path = os.path.realpath(relative)
+        self.text = text
+        self.module_path = self.path
+        self.flags = 0
+        self.bounds = []
+        self.old = {}
+        try:
+            self.flags = compile(text, self.path, "exec", dont_inherit=True).co_flags & _FUTURE
+            self.bounds = self._regions(ast.parse(text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.bounds = []
+
+    def _regions(self, tree):
+        starts = [0] + [m.end() for m in _LINE.finditer(self.text)]
+        lines = []
+        for node in tree.body:
+            marks = [d.lineno for d in getattr(node, "decorator_list", [])]
+            first = min([node.lineno, *marks])
+            if not lines or first > lines[-1][0]:
+                lines.append((first, node.end_lineno))
+        for (_, last), (first, _) in zip(lines, lines[1:]):
+            if first <= last:
+                return []
+        cuts = [starts[first - 1] for first, _ in lines]
+        if not cuts:
+            return []
+        cuts[0] = 0
+        ends = [*cuts[1:], len(self.text)]
+        numbers = [0] + [first - 1 for first, _ in lines[1:]]
+        return list(zip(cuts, ends, numbers))
+
+    def apply(self, parts):
+        """The text with parts [(start, end, new), ...] put in."""
+        text = self.text
+        for start, end, new in sorted(parts, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
+
+    def region(self, parts):
+        """The region that holds all the parts, or None."""
+        low = min(part[0] for part in parts)
+        high = max(part[1] for part in parts)
+        for bound in self.bounds:
+            if bound[0] <= low and high <= bound[1] and low < bound[1]:
+                return bound
+        if self.bounds and low == len(self.text):
+            return self.bounds[-1]
+        return None
+
+    def compile_region(self, bound, parts):
+        """Code of one region with the parts put in. Raises SyntaxError or ValueError."""
+        start, end, lines = bound
+        text = self.text[start:end]
+        for low, high, new in sorted(parts, reverse=True):
+            text = text[: low - start] + new + text[high - start :]
+        return compile("\n" * lines + text, self.module_path, "exec", flags=self.flags, dont_inherit=True)
+
+    def old_region(self, bound):
+        """Code of one region as it stands."""
+        if bound not in self.old:
+            self.old[bound] = self.compile_region(bound, [])
+        return self.old[bound]
+
+
+class Functions:
+    """The functions of the project that exist now, by place of definition."""
+
+    def __init__(self, root):
+        self.root = root + os.sep
+        self.by_place = {}
+        real = {}
+        for thing in gc.get_objects():
+            if type(thing) is types.FunctionType:
+                code = thing.__code__
+                name = code.co_filename
+                if name not in real:
+                    real[name] = os.path.realpath(name)
+                if real[name].startswith(self.root):
+                    self.by_place.setdefault((real[name], code.co_firstlineno, code.co_name), []).append(thing)
+
+    def swap(self, path, old, new):
+        """Put the functions of `new` in the place of those of `old`; False when that cannot be done."""
+        fresh = dict(walk(new))
+        for place, code in walk(old):
+            if not code.co_flags & 2 or place not in fresh:
+                continue
+            for function in self.by_place.get((path, code.co_firstlineno, code.co_name), ()):
+                try:
+                    function.__code__ = fresh[place]
+                except ValueError:
+                    return False
+        return True
+
+
+def forget_modules(root):
+    """Drop the project's modules, so that the next import makes them anew."""
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if name == "__main__" or not isinstance(path, str):
+            continue
+        real = os.path.realpath(path)
+        if real.startswith(root + os.sep) and "site-packages" not in real:
+            del sys.modules[name]

@@ -1,0 +1,78 @@
+"""Limits of one candidate's process: memory, file sizes, time on the processor, and a belt against side effects.
+
+The seal around the worker is the wall; the audit hook only keeps one candidate from spoiling the copy for
+the next one.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+
+WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "shutil.rmtree")
+SPAWNS = ("os.system", "subprocess.Popen", "os.posix_spawn", "os.exec", "os.fork", "os.forkpty", "os.kill", "os.killpg")
+
+
+class OutOfTime(BaseException):
+    """A test used more time than it may."""
+
+
+def _alarm(signum, frame):
+    raise OutOfTime("the test used up its time")
+
+
+def limit(memory):
+    """Cap memory, file sizes and core dumps of this process. `memory` is in bytes."""
+    import resource
+
+    for what, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 64 << 20), (resource.RLIMIT_CORE, 0)):
+        try:
+            resource.setrlimit(what, (value, value))
+        except (ValueError, OSError):
+            pass
+    signal.signal(signal.SIGPROF, _alarm)
+
+
+def clock(seconds):
+    """Start the clock of one test: `seconds` on the processor, so that a busy machine fails nobody."""
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.02 if seconds else 0)
+
+
+class Effects:
+    """Sees writes, deletions, spawned processes and connections; refuses them when `closed`."""
+
+    def __init__(self, root, closed):
+        self.root = root
+        self.closed = closed
+        self.seen = set()
+        self.free = tuple({os.path.realpath(tempfile.gettempdir()) + os.sep, "/dev/"})
+
+    def install(self):
+        """Start watching; cannot be undone in this process."""
+        sys.addaudithook(self._hook)
+
+    def _inside(self, path):
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            return False
+        real = os.path.realpath(os.fsdecode(path))
+        if real.startswith(self.root + os.sep) or real == self.root:
+            return True
+        return not real.startswith(self.free)
+
+    def _hook(self, event, args):
+        kind = ""
+        if event == "open":
+            if isinstance(args[2], int) and args[2] & WRITE and self._inside(args[0]):
+                kind = "write"
+        elif event in CHANGES:
+            if self._inside(args[0]):
+                kind = "write"
+        elif event in SPAWNS:
+            kind = "spawn"
+        elif event == "socket.connect":
+            kind = "connect"
+        if kind:
+            self.seen.add(kind)
+            if kind in self.closed:
+                raise PermissionError("%s is refused while a candidate is tried" % event)

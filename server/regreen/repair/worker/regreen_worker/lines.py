@@ -1,0 +1,83 @@
+"""Which project lines a test executes: sys.monitoring where there is one (3.12), else sys.settrace."""
+
+import os
+import sys
+import threading
+
+
+def is_project(path, root):
+    """True for a real path of the project that is neither a test nor installed."""
+    if not path.startswith(root + os.sep):
+        return False
+    parts = path[len(root) + 1 :].split(os.sep)
+    name = parts[-1]
+    if "site-packages" in parts or name == "conftest.py" or not name.endswith(".py"):
+        return False
+    if name.startswith("test_") or name.endswith("_test.py"):
+        return False
+    return not any(part in ("tests", "test", "testing_tests") for part in parts[:-1])
+
+
+class Lines:
+    """Collects (relative path, line) while a test runs."""
+
+    def __init__(self, root):
+        self.root = root
+        self.known = {}
+        self.hits = set()
+
+    def path(self, filename):
+        """The relative path with forward slashes when the file is the project's, else ""."""
+        if filename not in self.known:
+            real = os.path.realpath(filename) if filename[:1] != "<" else ""
+            good = bool(real) and is_project(real, self.root)
+            self.known[filename] = real[len(self.root) + 1 :].replace(os.sep, "/") if good else ""
+        return self.known[filename]
+
+    def start(self):
+        """Begin for one test."""
+        self.hits = set()
+        if hasattr(sys, "monitoring"):
+            self._monitor()
+        else:
+            sys.settrace(self._call)
+            threading.settrace(self._call)
+
+    def stop(self):
+        """End; returns {path: sorted lines}."""
+        if hasattr(sys, "monitoring"):
+            tool = sys.monitoring
+            tool.set_events(4, 0)
+            tool.register_callback(4, tool.events.LINE, None)
+            tool.free_tool_id(4)
+        else:
+            sys.settrace(None)
+            threading.settrace(None)
+        found = {}
+        for filename, line in self.hits:
+            path = self.path(filename)
+            if path:
+                found.setdefault(path, set()).add(line)
+        return {path: sorted(lines) for path, lines in found.items()}
+
+    def _monitor(self):
+        tool = sys.monitoring
+        hits, disable = self.hits, tool.DISABLE
+
+        def line(code, number):
+            if self.path(code.co_filename):
+                hits.add((code.co_filename, number))
+            return disable
+
+        tool.use_tool_id(4, "regreen")
+        tool.register_callback(4, tool.events.LINE, line)
+        tool.set_events(4, tool.events.LINE)
+        tool.restart_events()
+
+    def _call(self, frame, event, arg):
+        return self._line if self.path(frame.f_code.co_filename) else None
+
+    def _line(self, frame, event, arg):
+        if event == "line":
+            self.hits.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._line

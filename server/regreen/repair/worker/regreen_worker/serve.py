@@ -1,0 +1,269 @@
+"""The worker's own process: collect once, then fork one child for each request.
+
+Requests and answers are JSON lines on the inherited descriptor. A request has "do" and "id"; every answer
+carries the "id". Children run side by side, `jobs` at most; a child past its wall limit is killed with all
+its descendants.
+"""
+
+import gc
+import importlib.util
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+import pytest
+from regreen_worker import code
+from regreen_worker.child import Child
+from regreen_worker.tests import Compared
+
+QUIET = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--maxfail=0", "--tb=native", "--no-header"]
+QUIET += ["--continue-on-collection-errors", "-p", "no:randomly", "-W", "ignore"]
+OPTIONS = {"xdist": ["-n0"], "pytest_cov": ["--no-cov"]}
+"""What must be said when a plugin is there: tests run in this process, and nothing is measured."""
+
+
+class Job:
+    """A running child."""
+
+    def __init__(self, request, pid, pipe):
+        self.request = request
+        self.pid = pid
+        self.pipe = pipe
+        self.begun = time.monotonic()
+        self.data = b""
+
+    @property
+    def finished(self):
+        """True when the child said its last word, even if a process it left holds the pipe open."""
+        return b'"end": true' in self.data[-300:] and self.data.endswith(b"\n")
+
+
+class Warm:
+    """A pytest plugin that keeps the collected session and answers requests."""
+
+    def __init__(self, connection, opening):
+        self.connection = connection
+        self.root = os.path.realpath(os.getcwd())
+        self.paths = opening["paths"]
+        self.jobs = opening.get("jobs", 1)
+        self.options = QUIET + ["--rootdir", self.root]
+        for module, extra in OPTIONS.items():
+            if importlib.util.find_spec(module) is not None:
+                self.options += extra
+        self.compared = Compared()
+        self.items = []
+        self.errors = []
+        self.files = {}
+        self.functions = None
+        self.plan = {"target": [], "keep": [], "also": []}
+        self.served = False
+        self.seen = set()
+        self.cache = {}
+        self.incoming = b""
+
+    # pytest's side
+
+    def pytest_collectreport(self, report):
+        """Remember what could not be collected."""
+        if report.failed:
+            self.errors.append({"node": report.nodeid, "text": str(report.longrepr)[-4000:]})
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session):
+        """Serve instead of running tests."""
+        self.items = list(session.items)
+        self.serve("")
+        return True
+
+    # the conversation
+
+    def send(self, request, **facts):
+        """Answer a request."""
+        facts["id"] = request.get("id", 0)
+        self.connection.sendall((json.dumps(facts) + "\n").encode())
+
+    def serve(self, problem):
+        """Answer requests until the connection ends."""
+        self.served = True
+        self.functions = code.Functions(self.root)
+        gc.collect()
+        gc.freeze()
+        collected = [item.nodeid for item in self.items]
+        version = [*sys.version_info[:2], sys.implementation.name]
+        self.send({}, ready=True, collected=collected, errors=self.errors, problem=problem, version=version)
+        waiting, running = [], []
+        while True:
+            while waiting and len(running) < self.jobs:
+                job = self.begin(waiting.pop(0))
+                if job is not None:
+                    running.append(job)
+            if not self.pump(waiting, running):
+                break
+        for job in running:
+            self.end(job, "killed")
+
+    def pump(self, waiting, running):
+        """Wait for a request or a child; False when the other side has gone."""
+        sources = [self.connection, *[job.pipe for job in running]]
+        pause = None
+        if running:
+            pause = max(0.0, min(j.begun + j.request["wall"] for j in running) - time.monotonic())
+        ready = select.select(sources, [], [], pause)[0]
+        if self.connection in ready:
+            data = self.connection.recv(1 << 20)
+            if not data:
+                return False
+            *lines, self.incoming = (self.incoming + data).split(b"\n")
+            for line in lines:
+                self.take(json.loads(line), waiting, running)
+        now = time.monotonic()
+        for job in list(running):
+            if job.pipe in ready:
+                data = os.read(job.pipe, 1 << 20)
+                job.data += data
+                if not data or job.finished:
+                    running.remove(job)
+                    self.end(job, "")
+            elif now - job.begun > job.request["wall"]:
+                running.remove(job)
+                self.end(job, "killed")
+        return True
+
+    def take(self, request, waiting, running):
+        """A request that needs no child is answered at once, others wait for their turn."""
+        what = request["do"]
+        if what == "files":
+            for path, text in request["texts"].items():
+                self.files[path] = code.BaseFile(path, text)
+                self.cache.clear()
+                self.seen.clear()
+            self.note_module_paths()
+            self.send(request, ok=True)
+        elif what == "plan":
+            self.plan = {name: request[name] for name in ("target", "keep", "also")}
+            self.send(request, ok=True)
+        elif what == "drop":
+            waiting[:] = [r for r in waiting if r["do"] != "try"]
+            self.send(request, ok=True)
+        else:
+            waiting.append(request)
+
+    def note_module_paths(self):
+        """Code objects name their file as the import system did."""
+        for module in list(sys.modules.values()):
+            path = getattr(module, "__file__", None)
+            if isinstance(path, str):
+                real = os.path.realpath(path)
+                for base in self.files.values():
+                    if base.path == real:
+                        base.module_path = path
+
+    def compiled(self, path, parts):
+        """Code of the region with the parts put in, or None when it is not valid Python."""
+        key = (path, tuple(map(tuple, parts)))
+        if key not in self.cache:
+            base = self.files[path]
+            bound = base.region(parts)
+            try:
+                if bound is None:
+                    self.cache[key] = compile(base.apply(parts), base.path, "exec", dont_inherit=True)
+                else:
+                    self.cache[key] = base.compile_region(bound, parts)
+            except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+                self.cache[key] = None
+        return self.cache[key]
+
+    def known(self, request):
+        """Why a candidate needs no run: "invalid", "same" (as the file, or as one tried before), or ""."""
+        marks = set()
+        for path, parts in request["edits"].items():
+            new = self.compiled(path, parts)
+            if new is None:
+                return "invalid"
+            bound = self.files[path].region(parts)
+            mark = code.fingerprint(new)
+            if bound is None or mark != code.fingerprint(self.files[path].old_region(bound)):
+                marks.add((path, bound, hash(mark)))
+        if not marks:
+            return "same"
+        key = (frozenset(marks), request.get("limit"), bool(request.get("rest")))
+        if key in self.seen and not request.get("again"):
+            return "same"
+        self.seen.add(key)
+        return ""
+
+    def begin(self, request):
+        """Fork a child for a request; None when it was answered without one."""
+        if request["do"] == "try":
+            if len(self.cache) > 500:
+                self.cache.clear()
+            why = self.known(request)
+            if why:
+                self.send(request, facts=[{"target": why}], seconds=0.0)
+                return None
+        mine, its = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            self.child(request, mine, its)
+        os.close(its)
+        return Job(request, pid, mine)
+
+    def child(self, request, mine, its):
+        """The child's whole life."""
+        try:
+            os.close(mine)
+            self.connection.close()
+            child = Child(self, its)
+            work = {"run": child.run_all, "trace": child.trace, "try": child.attempt}[request["do"]]
+            try:
+                work(request)
+            except BaseException as error:
+                child.say(error="%s: %s" % (type(error).__name__, str(error)[:300]))
+        finally:
+            os._exit(0)
+
+    def end(self, job, how):
+        """Kill what is left of a child and answer its request."""
+        for kill, who in ((os.killpg, job.pid), (os.kill, job.pid)):
+            try:
+                kill(who, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+        os.waitpid(job.pid, 0)
+        if how:
+            while select.select([job.pipe], [], [], 0)[0]:
+                data = os.read(job.pipe, 1 << 20)
+                if not data:
+                    break
+                job.data += data
+        os.close(job.pipe)
+        facts = []
+        for line in job.data.split(b"\n"):
+            try:
+                facts.append(json.loads(line))
+            except ValueError:
+                continue
+        if how:
+            facts.append({"killed": True})
+        self.send(job.request, facts=facts, seconds=time.monotonic() - job.begun)
+
+
+def main(descriptor):
+    """Read the opening request, collect, serve."""
+    connection = socket.socket(fileno=descriptor)
+    os.set_inheritable(descriptor, False)
+    data = b""
+    while not data.endswith(b"\n"):
+        more = connection.recv(1 << 16)
+        if not more:
+            return
+        data += more
+    warm = Warm(connection, json.loads(data))
+    code.patch_loader()
+    status = pytest.main([*warm.options, *warm.paths], plugins=[warm, warm.compared])
+    if not warm.served:
+        warm.serve("pytest ended with status %s before it ran a test" % int(status))

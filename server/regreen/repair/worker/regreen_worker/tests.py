@@ -1,0 +1,138 @@
+"""Running single tests without reports, and describing why one failed."""
+
+import difflib
+import os
+import unittest
+
+import pytest
+from regreen_worker import guard
+
+SKIPS = (pytest.skip.Exception, unittest.SkipTest)
+TEXT = 2000
+"""Characters kept of a message or of a compared value."""
+
+
+class Compared:
+    """A pytest plugin that remembers the values of the last failing comparison."""
+
+    def __init__(self):
+        self.last = None
+
+    def pytest_assertrepr_compare(self, config, op, left, right):
+        """Remember, add nothing."""
+        self.last = (op, left, right)
+
+
+def short(value):
+    """repr, cut, never failing."""
+    try:
+        return repr(value)[:TEXT]
+    except Exception as error:
+        return "<%s>" % type(error).__name__
+
+
+def distance(left, right, depth=0):
+    """How far apart two compared values are: 0 for equal, at most 1."""
+    try:
+        if left == right:
+            return 0.0
+    except Exception:
+        return 1.0
+    if isinstance(left, bool) or isinstance(right, bool):
+        return 0.9
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        gap = abs(left - right)
+        return 0.1 + 0.7 * gap / (gap + abs(right) + 1.0) if gap == gap else 1.0
+    if type(left) is not type(right) or depth > 3:
+        return 1.0
+    if isinstance(left, str):
+        return 1.0 - 0.95 * difflib.SequenceMatcher(None, left[:400], right[:400], autojunk=False).ratio()
+    if isinstance(left, (list, tuple)):
+        longest = max(len(left), len(right))
+        if longest > 200 or not longest:
+            return 0.9
+        same = sum(distance(a, b, depth + 1) for a, b in zip(left, right))
+        return min(1.0, 0.02 + 0.95 * (same + abs(len(left) - len(right))) / longest)
+    if isinstance(left, dict):
+        keys = set(left) | set(right)
+        if len(keys) > 200 or not keys:
+            return 0.9
+        far = sum(distance(left[k], right[k], depth + 1) if k in left and k in right else 1.0 for k in keys)
+        return min(1.0, 0.02 + 0.95 * far / len(keys))
+    if isinstance(left, (set, frozenset)):
+        return min(1.0, 0.02 + 0.95 * len(left ^ right) / max(1, len(left | right)))
+    return 0.9
+
+
+class Runner:
+    """Runs items one by one through pytest's own hooks."""
+
+    def __init__(self, root, compared):
+        self.root = root
+        self.compared = compared
+
+    def run(self, item, after, seconds):
+        """Run one item; returns (outcome, exception). `after` is the next item, `seconds` its time."""
+        self.compared.last = None
+        result = ("passed", None)
+        guard.clock(seconds)
+        try:
+            if hasattr(item, "_request") and not item._request:
+                item._initrequest()
+            item.ihook.pytest_runtest_setup(item=item)
+            item.ihook.pytest_runtest_call(item=item)
+            kept = getattr(item, "_excinfo", None)
+            if kept:
+                error = getattr(kept[0], "value", None) or kept[0][1]
+                result = ("skipped" if isinstance(error, SKIPS) else "failed", error)
+        except BaseException as error:
+            result = self._outcome(error)
+        guard.clock(0)
+        return self._teardown(item, after, seconds, result)
+
+    def _teardown(self, item, after, seconds, result):
+        guard.clock(seconds)
+        try:
+            item.ihook.pytest_runtest_teardown(item=item, nextitem=after)
+        except BaseException as error:
+            if result[0] == "passed":
+                result = self._outcome(error)
+        guard.clock(0)
+        return result
+
+    @staticmethod
+    def _outcome(error):
+        if isinstance(error, guard.OutOfTime):
+            return ("timeout", error)
+        if isinstance(error, SKIPS):
+            return ("skipped", error)
+        return ("failed", error)
+
+    def describe(self, item, error):
+        """Type, message, frames inside the project (test first) and the compared values of a failure."""
+        frames = []
+        trace = getattr(error, "__traceback__", None)
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            real = os.path.realpath(code.co_filename)
+            if real.startswith(self.root + os.sep) and "site-packages" not in real:
+                path = real[len(self.root) + 1 :].replace(os.sep, "/")
+                frames.append([path, trace.tb_lineno, code.co_name])
+            trace = trace.tb_next
+        test = os.path.realpath(str(item.fspath))[len(self.root) + 1 :].replace(os.sep, "/")
+        line = next((f[1] for f in frames if f[0] == test), 0)
+        about = {
+            "type": type(error).__name__,
+            "bases": [base.__name__ for base in type(error).__mro__[1:-2]],
+            "message": str(error)[:TEXT] if not isinstance(error, guard.OutOfTime) else "",
+            "frames": frames if len(frames) <= 40 else frames[:10] + frames[-10:],
+            "line": line,
+        }
+        if self.compared.last is not None and isinstance(error, AssertionError):
+            op, left, right = self.compared.last
+            about.update(op=op, left=short(left), right=short(right), kinds=[type(left).__name__, type(right).__name__])
+            if isinstance(left, str) and isinstance(right, str):
+                about.update(texts=[left[:TEXT], right[:TEXT]])
+            if op == "==":
+                about["distance"] = distance(left, right)
+        return about
