@@ -3,7 +3,7 @@
 #
 #   tests/e2e/install_vscode.sh            install what is missing; does nothing when all is there
 #
-# Everything but the Debian packages goes to $REGREEN_CACHE (else ~/.cache/regreen-tests). Only the npm registry and,
+# Everything but the Debian packages goes to $REGREEN_CACHE (else regreen-tests in the cache folder). Only the npm registry and,
 # as root on Debian, apt are used: code-server's own install step and VS Code's test runner both download builds from
 # elsewhere, so its native modules are compiled here. About a minute on two cores.
 #
@@ -16,7 +16,7 @@ CODE_SERVER_VERSION=4.139.1
 NATIVE_MODULES=(@vscode/spdlog node-pty @vscode/native-watchdog @parcel/watcher @vscode/fs-copyfile @vscode/deviceid
                 kerberos @vscode/sqlite3)
 
-cache="${REGREEN_CACHE:-$HOME/.cache/regreen-tests}"
+cache="${REGREEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/regreen-tests}"
 node_root="$cache/node-$NODE_VERSION"
 server_root="$cache/code-server-$CODE_SERVER_VERSION"
 server="$server_root/node_modules/code-server"

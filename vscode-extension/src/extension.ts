@@ -16,11 +16,12 @@ let server: Server | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("Regreen", { log: true });
+  const serverLog = vscode.window.createOutputChannel("Regreen Server", { log: true });
   const status = new Status();
   const models = new ModelEnvironment(context, log);
   const review = new Review(status, log, async (decision) => { await server?.sendDecision(decision); });
-  const runs = new Runs(log, status, review);
-  const own = new Server(context, log, status, models, {
+  const runs = new Runs(log, status, review, async (changed) => { await server?.sendSettings(changed); });
+  const own = new Server(context, log, serverLog, status, models, {
     step: (event) => { runs.step(event); },
     budget: (budget) => { runs.budget(budget); },
     outcome: (outcome) => { runs.outcome(outcome); },
@@ -46,7 +47,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   };
 
   status.approvalMode(readSettings().approval);
-  context.subscriptions.push(log, status, review, new ProposalView(review), own, followTests(own));
+  context.subscriptions.push(log, serverLog, status, review, new ProposalView(review), own, followTests(own));
   registerCommands({ context, log, server: own, review, runs, models });
   context.subscriptions.push(
     context.secrets.onDidChange(() => void own.requestRestart()),

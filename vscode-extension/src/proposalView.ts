@@ -11,6 +11,7 @@ export class ProposalView implements vscode.TreeDataProvider<Node> {
   private readonly changed = new vscode.EventEmitter<undefined>();
   private readonly view: vscode.TreeView<Node>;
   private readonly subscriptions: vscode.Disposable;
+  private shown: OpenProposal | undefined;
   readonly onDidChangeTreeData = this.changed.event;
 
   constructor(private readonly review: Review) {
@@ -36,6 +37,10 @@ export class ProposalView implements vscode.TreeDataProvider<Node> {
     return node.kind === "file" ? fileItem(open, node.uri) : hunkItem(open, node.hunk);
   }
 
+  getParent(node: Node): Node | undefined {
+    return node.kind === "hunk" ? { kind: "file", uri: node.hunk.uri } : undefined;
+  }
+
   dispose(): void {
     this.subscriptions.dispose();
   }
@@ -53,6 +58,10 @@ export class ProposalView implements vscode.TreeDataProvider<Node> {
     const { why, verdict } = open?.proposal ?? { why: "", verdict: null };
     this.view.message = [why, verdict ? `Trial: ${showVerdict(verdict)}.` : ""].filter(Boolean).join(" ");
     this.changed.fire(undefined);
+    const first = open && urisOf(open.edit)[0];
+    // Only when there is something to choose from does the view come forward by itself.
+    if (open && open !== this.shown && open.hunks.length > 1 && first !== undefined) void this.view.reveal({ kind: "file", uri: first }, { focus: false, select: false });
+    this.shown = open;
   }
 }
 
@@ -62,6 +71,7 @@ function hunksIn(open: OpenProposal, uri: string): Hunk[] {
 
 function fileItem(open: OpenProposal, uri: string): vscode.TreeItem {
   const item = new vscode.TreeItem(open.pathOf(uri), vscode.TreeItemCollapsibleState.Expanded);
+  item.id = uri;
   item.resourceUri = vscode.Uri.parse(uri);
   item.iconPath = vscode.ThemeIcon.File;
   item.description = countChanges(open.proposal.files.find((file) => file.uri === uri)?.diff ?? "");
@@ -72,6 +82,7 @@ function fileItem(open: OpenProposal, uri: string): vscode.TreeItem {
 
 function hunkItem(open: OpenProposal, hunk: Hunk): vscode.TreeItem {
   const item = new vscode.TreeItem(hunk.label);
+  item.id = `${hunk.uri}#${hunk.change}.${hunk.edit}`;
   item.checkboxState = checkbox(open.kept(hunk));
   item.tooltip = "Checked: kept when you accept.";
   item.command = { command: "regreen.showProposal", title: "Show", arguments: [hunk.uri, hunk.line] };

@@ -107,6 +107,7 @@ export interface Outcome {
 export interface QueueNotice {
   run: string;
   target: string;
+  /** 0: it works now; else how many runs are before it. */
   position: number;
 }
 
@@ -115,7 +116,6 @@ export interface FixArguments {
   target: string;
   names?: string[];
   version?: number | null;
-  maxSteps?: number;
 }
 
 export interface FixAnswer {

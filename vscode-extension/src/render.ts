@@ -99,7 +99,7 @@ export class RunLog {
   }
 
   queue(notice: QueueNotice): Line[] {
-    return [info(`Waiting: ${notice.target} (number ${notice.position} in the queue of this folder)`)];
+    return [info(`Waiting: ${notice.target} (${notice.position} before it in this folder)`)];
   }
 
   outcome(outcome: Outcome): Line[] {

@@ -10,7 +10,7 @@
 import * as vscode from "vscode";
 import { applyEdits, editsFor, hunkAt, hunksOf, keptOnly, sameText, urisOf, type Hunk, type WorkspaceEditLike } from "./edits";
 import type { Decision, DecisionKind, Proposal, ProposalNotice } from "./protocol";
-import { showVerdict } from "./render";
+import { shorten, showVerdict } from "./render";
 import type { Status } from "./status";
 
 export const SCHEME = "regreen-proposal";
@@ -164,7 +164,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     if (!open || target === undefined) return;
     const left = open.bases.has(target) ? vscode.Uri.parse(target, true) : baseUri(open, target);
     const verdict = open.proposal.verdict ? showVerdict(open.proposal.verdict) : "not tried";
-    const title = `${open.pathOf(target)}: Regreen proposal (${verdict})`;
+    const title = `${open.pathOf(target)}: Regreen proposal (${shorten(verdict, 48)})`;
     const first = line ?? open.hunks.find((hunk) => hunk.uri === target)?.line ?? 0;
     const options: vscode.TextDocumentShowOptions = { preview: false, preserveFocus, selection: new vscode.Range(first, 0, first, 0) };
     await vscode.commands.executeCommand("vscode.diff", left, proposedUri(open, target), title, options);
@@ -211,6 +211,8 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     } finally {
       this.status.proposalDone();
       await closeDiffs(open);
+      // Its notification has buttons that would do nothing now; other ones stay under the bell.
+      await vscode.commands.executeCommand("notifications.hideToasts");
       this.current = undefined;
       this.opened.fire(undefined);
       await vscode.commands.executeCommand("setContext", "regreen.proposalOpen", false);

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import { EXTEND, FIX, UNDO, type Budget, type FixAnswer, type FixArguments, type Outcome, type QueueNotice, type RunEvent } from "./protocol";
 import { outcomeWord, RunLog, shorten, type Line } from "./render";
 import type { Review } from "./review";
+import type { ServerOptions } from "./settings";
 import type { Status } from "./status";
 
 const UNDOABLE = "Undo";
@@ -21,7 +22,12 @@ export class Runs {
   last: string | undefined;
   private maxSteps = 0;
 
-  constructor(private readonly log: vscode.LogOutputChannel, private readonly status: Status, private readonly review: Review) {}
+  constructor(
+    private readonly log: vscode.LogOutputChannel,
+    private readonly status: Status,
+    private readonly review: Review,
+    private readonly sendSettings: (changed: Partial<ServerOptions>) => Promise<void>,
+  ) {}
 
   /** The person clicked: say so before anything else happens. */
   clicked(): void {
@@ -54,6 +60,7 @@ export class Runs {
   }
 
   queue(notice: QueueNotice): void {
+    if (notice.position === 0) return;
     this.write(this.lines.queue(notice));
     void vscode.window.setStatusBarMessage(`Regreen: waiting for the run before it (number ${notice.position})`, 6000);
   }
@@ -142,7 +149,11 @@ export class Runs {
     const asked = this.asked.get(run);
     if (!asked) return;
     const steps = await askForSteps(Math.max(2 * this.maxSteps, 24));
-    if (steps !== undefined) await vscode.commands.executeCommand(FIX, { ...asked, maxSteps: steps });
+    if (steps === undefined) return;
+    // A run keeps the settings that it was started with, and messages arrive in order.
+    await this.sendSettings({ maxSteps: steps });
+    await vscode.commands.executeCommand(FIX, asked);
+    await this.sendSettings({});
   }
 }
 

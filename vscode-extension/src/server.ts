@@ -50,6 +50,8 @@ export class Server implements vscode.Disposable {
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly log: vscode.LogOutputChannel,
+    /** What the server itself logs; the steps of its runs are in `log`. */
+    private readonly serverLog: vscode.LogOutputChannel,
     private readonly status: Status,
     private readonly models: ModelEnvironment,
     private readonly events: ServerEvents,
@@ -77,9 +79,10 @@ export class Server implements vscode.Disposable {
     return this.restarting;
   }
 
-  /** Sends the settings to the running server. */
-  async sendSettings(): Promise<void> {
-    await this.connection?.sendNotification(DidChangeConfigurationNotification.type, { settings: { regreen: this.options() } });
+  /** Sends the settings to the running server; a run keeps those that it was started with. */
+  async sendSettings(changed: Partial<ServerOptions> = {}): Promise<void> {
+    const settings = { regreen: { ...this.options(), ...changed } };
+    await this.connection?.sendNotification(DidChangeConfigurationNotification.type, { settings });
   }
 
   async sendDecision(decision: Decision): Promise<void> {
@@ -167,7 +170,7 @@ export class Server implements vscode.Disposable {
   private clientOptions(): LanguageClientOptions {
     return {
       documentSelector: [{ scheme: "file", language: "python" }],
-      outputChannel: this.log,
+      outputChannel: this.serverLog,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       initializationOptions: this.options(),
       middleware: this.middleware(),

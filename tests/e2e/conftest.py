@@ -1,0 +1,90 @@
+"""Builds the VSIX, installs VS Code, and opens windows on copies of the toy shop."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from e2e.workbench import PROJECT, CodeServer, Workbench, chromium, note_figure
+from scripted.fixtures import scripted
+
+__all__ = ["scripted"]
+
+EXTENSION = PROJECT / "vscode-extension"
+SIZE = {"width": 1280, "height": 800}
+
+Open = Callable[..., Workbench]
+
+
+@pytest.fixture(scope="session")
+def vsix() -> Path:
+    """The extension, built from this checkout."""
+    npm = shutil.which("npm")
+    assert npm, "npm is missing: install Node.js 20 or newer"
+    steps = [] if (EXTENSION / "node_modules").is_dir() else [["ci", "--no-audit", "--no-fund"]]
+    for step in [*steps, ["run", "package"]]:
+        done = subprocess.run(
+            [npm, *step], cwd=EXTENSION, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    built = EXTENSION / "regreen.vsix"
+    note_figure("vsix_bytes", built.stat().st_size)
+    return built
+
+
+@pytest.fixture(scope="session")
+def vscode() -> None:
+    """code-server and Chromium are there."""
+    script = PROJECT / "tests" / "e2e" / "install_vscode.sh"
+    done = subprocess.run([script], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One headless browser for all windows."""
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=chromium(),
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_window(
+    request: pytest.FixtureRequest, vscode: None, vsix: Path, browser: Browser, tmp_path: Path
+) -> Iterator[Open]:
+    """`open_window(folder, settings)` gives a window on the folder; a failed test leaves a screenshot and the logs."""
+    opened: list[tuple[CodeServer, Page]] = []
+
+    def start(folder: Path, settings: dict[str, Any], env: dict[str, str] | None = None) -> Workbench:
+        server = CodeServer(tmp_path / f"vscode{len(opened)}", vsix, settings, env or {})
+        page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
+        opened.append((server, page))
+        return Workbench(page, server, folder)
+
+    yield start
+    for server, page in opened:
+        if getattr(request.node, "failed", False):
+            shot = tmp_path / "failed.png"
+            page.screenshot(path=shot)
+            print(f"screenshot: {shot}\n{server.logs()}")
+        page.close()
+        server.close()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Lets `open_window` know whether the test failed."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    if report.when == "call" and report.failed:
+        item.failed = True  # type: ignore[attr-defined]

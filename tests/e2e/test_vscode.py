@@ -1,0 +1,156 @@
+"""The main job in a real VS Code: a click on a failing test, a look at each proposal, and a test that passes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from e2e.workbench import Workbench, note_figure, picture
+
+pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
+
+TEST = "def test_adding_more_of_a_product_reaches_the_offer"
+TARGET = "tests/test_cart.py::test_adding_more_of_a_product_reaches_the_offer"
+BROKEN = "self.quantities[sku] = quantity"
+WRONG = "max(self.quantities[sku], quantity)"
+RIGHT = "self.quantities[sku] += quantity"
+RUN_MS = 60_000
+
+Open = Callable[..., Workbench]
+
+
+@pytest.fixture
+def shop(toy_shop: Path) -> Path:
+    """The toy shop as a git repository, as people have theirs."""
+    for command in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "shop"],
+    ):
+        subprocess.run(["git", *command], cwd=toy_shop, check=True)
+    return toy_shop
+
+
+@pytest.fixture
+def bare_python(tmp_path: Path) -> Path:
+    """A Python with nothing installed: what the extension brings has to be enough."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    return tmp_path / "bare" / "bin" / "python"
+
+
+def settings(bare_python: Path, **more: Any) -> dict[str, Any]:
+    """The settings of a person who has pytest in one Python, and nothing in the other."""
+    own = {"interpreter": sys.executable, "serverInterpreter": str(bare_python), "seal": "prefer", **more}
+    return {f"regreen.{name}": value for name, value in own.items()}
+
+
+def open_the_test(window: Workbench) -> None:
+    """Opens the failing test, and waits for the server to know it."""
+    window.open("tests/test_cart.py", 22)
+    expect(
+        window.page.locator(".codelens-decoration").filter(has_text="Fix failing test").first
+    ).to_be_visible()
+
+
+def passes(shop: Path) -> bool:
+    """Whether the whole test file passes in the files as they are on disk."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_cart.py"]
+    return subprocess.run(command, cwd=shop, stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
+
+
+def test_a_failing_test_is_fixed_with_one_rejection_and_two_acceptances(
+    open_window: Open, shop: Path, bare_python: Path, scripted: Callable[..., Any]
+) -> None:
+    model = scripted("twopart")
+    window = open_window(shop, settings(bare_python, model="ollama:qwen2.5:3b", ollamaHost=model.url))
+    page, cart, discounts = window.page, shop / "shop" / "cart.py", shop / "shop" / "discounts.py"
+    open_the_test(window)
+
+    page.keyboard.press("Control+.")
+    expect(page.locator(".action-widget").get_by_text("Fix failing test")).to_be_visible()
+    picture(page, "vscode-light-bulb")
+    page.keyboard.press("Escape")
+
+    window.line(TEST).click(button="right")
+    window.menu_item("Fix Failing Test").wait_for()
+    picture(page, "vscode-menu")
+    clicked = time.perf_counter()
+    window.menu_item("Fix Failing Test").click()
+    expect(window.status("Regreen:")).to_be_visible()
+    note_figure("click_to_first_sign_ms", round((time.perf_counter() - clicked) * 1000))
+
+    # The libraries that talk to a model are fetched on its first use, so this takes longer than a run.
+    expect(window.status("Review: shop/cart.py")).to_be_visible(timeout=3 * RUN_MS)
+    expect(window.line(WRONG)).to_be_visible()
+    expect(window.status("step 1 of 12")).to_be_visible()
+    assert BROKEN in cart.read_text()
+    window.title_button("Reject Proposal").click()
+
+    expect(window.line(RIGHT)).to_be_visible(timeout=RUN_MS)
+    assert BROKEN in cart.read_text()
+    window.toast("Regreen proposes a change in shop/cart.py").wait_for()
+    picture(page, "vscode-proposal")
+    window.title_button("Accept Proposal").click()
+
+    expect(window.status("Review: shop/discounts.py")).to_be_visible(timeout=RUN_MS)
+    assert RIGHT in cart.read_text(), "an accepted edit is saved"
+    expect(window.title_button("Accept Proposal")).to_be_visible()
+    window.title_button("Accept Proposal").click()
+
+    expect(window.toast("Fixed")).to_be_visible(timeout=RUN_MS)
+    window.command("Regreen: Show Output")
+    expect(page.locator(".output-view").or_(page.locator(".part.panel")).first).to_contain_text("Fixed")
+    picture(page, "vscode-output")
+    assert ">= threshold" in discounts.read_text()
+    expect(page.locator(".tab.dirty")).to_have_count(0)
+    assert passes(shop)
+    log = window.server.extension_log()
+    for line in ("Step 1", "→ edit_file(path=", "you: reject", "you: accept", "Fixed: "):
+        assert line in log
+    assert changed_files(shop) == ["shop/cart.py", "shop/discounts.py"]
+
+
+def test_with_no_model_at_all_the_vsix_alone_fixes_the_test_by_keyboard(
+    open_window: Open, shop: Path, bare_python: Path
+) -> None:
+    window = open_window(shop, settings(bare_python, model="builtin"))
+    page, cart = window.page, shop / "shop" / "cart.py"
+    open_the_test(window)
+    pressed = time.perf_counter()
+    page.keyboard.press("Control+;")
+    page.keyboard.press("g")
+    expect(window.status("Review: shop/")).to_be_visible(timeout=RUN_MS)
+    note_figure("builtin_click_to_proposal_ms", round((time.perf_counter() - pressed) * 1000))
+    expect(window.title_button("Accept Proposal")).to_be_visible()
+    page.keyboard.press("Control+;")
+    page.keyboard.press("Control+y")
+    expect(window.toast("Fixed")).to_be_visible(timeout=RUN_MS)
+    picture(page, "vscode-outcome")
+    assert passes(shop)
+
+    window.toast("Fixed").get_by_role("button", name="Undo").click()
+    expect(window.toast("Fixed")).to_have_count(0)
+    wait_for(lambda: BROKEN in cart.read_text() and not changed_files(shop), "the files are as they were")
+
+
+def changed_files(shop: Path) -> list[str]:
+    """The files that git sees as changed, with those that are new."""
+    done = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=shop, capture_output=True, text=True, check=True
+    )
+    return sorted(line[3:] for line in done.stdout.splitlines() if "__pycache__" not in line)
+
+
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 15) -> None:
+    """Waits until something on disk is so."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not in {seconds:.0f} s: {what}"
+        time.sleep(0.1)
