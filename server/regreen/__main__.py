@@ -11,12 +11,11 @@ from pathlib import Path
 
 def _extend_path(command: str) -> None:
     package = Path(__file__).resolve().parent
-    shipped = [package.parent.parent / "pure"]
+    shipped = [package.parent, package.parent.parent / "pure"]
     if command == "serve":
         shipped.append(package.parent.parent / "libs")
-    for folder in (package.parent, *shipped):
-        if folder.is_dir() and str(folder) not in sys.path:
-            sys.path.append(str(folder))
+    # In front: the interpreter is any Python of the person's, which may hold other versions of the same libraries.
+    sys.path[:0] = [str(folder) for folder in shipped if folder.is_dir() and str(folder) not in sys.path]
 
 
 if __name__ == "__main__":

@@ -56,7 +56,9 @@ export class ProposalView implements vscode.TreeDataProvider<Node> {
 
   private update(open: OpenProposal | undefined): void {
     const { why, verdict } = open?.proposal ?? { why: "", verdict: null };
-    this.view.message = [why, verdict ? `Trial: ${showVerdict(verdict)}.` : ""].filter(Boolean).join(" ");
+    const tried = verdict ? `Trial: ${showVerdict(verdict)}.` : "";
+    const part = open && open.leftOut.size > 0 ? "The trial was of the whole; the part you keep is tried when you accept it." : "";
+    this.view.message = [why, tried, part].filter(Boolean).join(" ");
     this.changed.fire(undefined);
     const first = open && urisOf(open.edit)[0];
     // Only when there is something to choose from does the view come forward by itself.
