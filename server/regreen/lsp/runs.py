@@ -1,0 +1,118 @@
+"""The runs of this server: one at a time in a workspace folder, the others in a queue that says so."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from regreen.lsp.editor import Editor
+from regreen.lsp.progress import Progress
+from regreen.lsp.run import Order, Run
+
+
+class Runs:
+    """All runs, by id, and the queue of each folder."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+        self._runs: dict[str, Run] = {}
+        self._queues: dict[str, list[Run]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._records: dict[str, tuple[str, Path]] = {}
+
+    def start(self, order: Order) -> tuple[str, bool]:
+        """Start a run, or queue it behind the one that works on the same folder: its id, and which it was."""
+        ident = secrets.token_hex(4)
+        run = Run(ident, order, self._editor, Progress(self._editor, f"regreen-{ident}"))
+        queue = self._queues.setdefault(os.path.realpath(order.folder), [])
+        queue.append(run)
+        self._runs[ident] = run
+        queued = len(queue) > 1
+        if queued:
+            run.progress.report(f"{order.name}: waiting for another run")
+            if not self._editor.preview:
+                self._editor.show(f"Regreen: {order.name} waits until the run on {queue[0].order.name} ends.")
+            self._announce(queue)
+        else:
+            run.turn.set()
+        self._background(self._play(run, queue))
+        return ident, queued
+
+    async def _play(self, run: Run, queue: list[Run]) -> None:
+        try:
+            await run.go()
+        finally:
+            self._runs.pop(run.ident, None)
+            self._records[run.ident] = (run.record, run.order.folder)
+            while len(self._records) > 100:
+                self._records.pop(next(iter(self._records)))
+            first = queue[0] is run
+            queue.remove(run)
+            if queue and first:
+                queue[0].turn.set()
+            self._announce(queue)
+            key = os.path.realpath(run.order.folder)
+            if not queue and self._queues.get(key) is queue:
+                del self._queues[key]
+
+    def _announce(self, queue: list[Run]) -> None:
+        """Tell where everyone stands; 0 is the run that works."""
+        for position, run in enumerate(queue):
+            self._editor.notify(
+                "regreen/queue", {"run": run.ident, "target": run.order.target, "position": position}
+            )
+            if position:
+                run.progress.report(f"{run.order.name}: waiting, {position} before it")
+
+    def _background(self, work: Any) -> None:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def cancel(self, ident: str | None) -> list[str]:
+        """Cancel one run, or all; the ids of those that were there."""
+        chosen = [run for run in self._runs.values() if ident in (None, run.ident)]
+        for run in chosen:
+            self._background(run.cancel())
+        return [run.ident for run in chosen]
+
+    def cancel_token(self, token: int | str) -> None:
+        """Cancel the run whose progress the person dismissed."""
+        for run in list(self._runs.values()):
+            if run.progress.token == token:
+                self._background(run.cancel())
+
+    def extend(self, ident: str, steps: int) -> bool:
+        """Allow a run more steps; False when there is no such run."""
+        run = self._runs.get(ident)
+        if run is None or run.process is None:
+            return False
+        run.process.send({"extend": {"steps": steps}})
+        return True
+
+    def record(self, ident: str) -> tuple[str, Path | None]:
+        """The name under which a run is recorded, and its folder; an unknown id is taken for such a name."""
+        if run := self._runs.get(ident):
+            return run.record, run.order.folder
+        return self._records.get(ident, (ident, None))
+
+    def documents_changed(self) -> None:
+        """An open document was typed in, saved or closed."""
+        for run in self._runs.values():
+            run.documents_changed()
+
+    async def close(self, seconds: float) -> None:
+        """Cancel everything and wait for it; what is still there after `seconds` is killed."""
+        self.cancel(None)
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=seconds)
+        self.kill_now()
+
+    def kill_now(self) -> None:
+        """End every process at once."""
+        for run in self._runs.values():
+            if run.process is not None:
+                run.process.kill_now()

@@ -1,0 +1,80 @@
+"""What the client set, from `initializationOptions` and `workspace/didChangeConfiguration`.
+
+Keys and defaults are the contract with our extension. API keys are never settings: they come from the
+environment, which every run inherits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "approval": ("everyEdit", "whenGreen", "never"),
+    "seal": ("require", "prefer", "off"),
+}
+_TEXTS = ("interpreter", "run_python", "model", "base_url")
+_COUNTS = ("max_steps", "max_tokens", "max_seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One consistent set; a run keeps the one it was started with."""
+
+    interpreter: str | None = None
+    run_python: str | None = None
+    model: str = "auto"
+    base_url: str | None = None
+    approval: str = "everyEdit"
+    seal: str = "require"
+    max_steps: int = 12
+    max_tokens: int = 60_000
+    max_seconds: int = 900
+
+    def updated(self, options: Mapping[str, Any]) -> tuple[Settings, list[str]]:
+        """These settings with what `options` sets, and a line for every value that cannot be used.
+
+        null means the default. A bad value keeps the setting as it was: it never stops the server.
+        """
+        changes: dict[str, Any] = {}
+        problems: list[str] = []
+        defaults = Settings()
+        for field in fields(Settings):
+            key = _camel(field.name)
+            if key not in options:
+                continue
+            value = options[key]
+            if value is None or (value == "" and field.name in _TEXTS):
+                changes[field.name] = getattr(defaults, field.name)
+            elif problem := _problem(field.name, value):
+                problems.append(f"setting regreen.{key} ignored: {problem}, not {value!r}")
+            else:
+                changes[field.name] = int(value) if field.name in _COUNTS else value
+        return replace(self, **changes), problems
+
+    def arguments(self) -> list[str]:
+        """The options of `regreen fix` that these settings stand for."""
+        arguments = ["--model", self.model, "--approval", self.approval, "--seal", self.seal]
+        arguments += ["--max-steps", str(self.max_steps), "--max-tokens", str(self.max_tokens)]
+        arguments += ["--max-seconds", str(self.max_seconds)]
+        if self.base_url:
+            arguments += ["--base-url", self.base_url]
+        if self.interpreter:
+            arguments += ["--python", self.interpreter]
+        return arguments
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def _problem(name: str, value: Any) -> str:
+    """What is expected of the value, or "" when it will do."""
+    if name in _CHOICES:
+        return "" if value in _CHOICES[name] else f"expected one of {', '.join(_CHOICES[name])}"
+    if name in _COUNTS:
+        whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value)
+        return "" if whole and value > 0 else "expected a whole number above 0"
+    return "" if isinstance(value, str) and not value.startswith("-") else "expected a text"

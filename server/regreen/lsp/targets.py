@@ -1,0 +1,219 @@
+"""Which tests a document holds, and the code action and the code lenses on them.
+
+Parsing a file of 5,000 lines takes far longer than an answer may (20 ms). So a document is cut at the
+statements of its left margin, each piece is parsed once and kept by its text, and an edit costs the parse
+of one piece. A piece that does not parse keeps the tests it had, moved along with the edits above it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lsprotocol import types as lsp
+
+from regreen.lsp.documents import Document
+from regreen.testing.locate import Located, tests_in
+from regreen.workspace.changes import split_lines
+
+FIX_COMMAND = "regreen.fix"
+TITLE = "Fix failing test"
+
+_START = re.compile(r"(?:@|def |async def |class )")
+_CLASS = re.compile(r"^class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
+_SLICE = 0.005
+_MOST_JOINS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TestTarget:
+    """The complete target of a run, as it stands in a command's arguments."""
+
+    __test__ = False
+
+    uri: str
+    names: tuple[str, ...]
+    version: int | None
+
+    def arguments(self, name: str) -> list[Any]:
+        """The command's arguments; `name` is the file's name, for people."""
+        target = "::".join((name, *self.names))
+        return [{"uri": self.uri, "target": target, "names": list(self.names), "version": self.version}]
+
+
+def parse(source: str) -> list[Located] | None:
+    """The tests of a text; None when it does not parse."""
+    try:
+        return tests_in(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+class TestIndex:
+    """The tests of one document, kept up to date at the cost of what changed."""
+
+    __test__ = False
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._cache: dict[str, list[Located] | None] = {}
+        self._used: dict[str, list[Located] | None] = {}
+        self._known: list[Located] = []
+        self._seen = -1
+        document.on_edit = self._moved
+
+    def now(self) -> list[Located]:
+        """Every test, at once; as slow as a full parse when the document was never looked at."""
+        for _ in self._scan():
+            pass
+        return self._known
+
+    async def soon(self) -> list[Located]:
+        """Every test, without keeping the event loop busy for more than some milliseconds at a time."""
+        done = False
+        while not done:
+            edits, started, done = self._document.edits, time.perf_counter(), True
+            for _ in self._scan():
+                if time.perf_counter() - started > _SLICE:
+                    await asyncio.sleep(0)
+                    started = time.perf_counter()
+                    if self._document.edits != edits:  # typed meanwhile: begin again, with what is parsed
+                        done = False
+                        break
+        return self._known
+
+    def at(self, first: int, last: int) -> Located | None:
+        """The innermost test that holds line `first` (0-based), else the first one up to line `last`."""
+        tests = self.now()
+        inside = [test for test in tests if test.first_line <= first + 1 <= test.last_line]
+        if inside:
+            return max(inside, key=lambda test: (test.first_line, len(test.names)))
+        return next((test for test in tests if first + 1 <= test.first_line <= last + 1), None)
+
+    def _scan(self) -> Iterator[None]:
+        """Parse what is new, piece by piece; the result is in place when the iteration is over."""
+        edits = self._document.edits
+        if self._seen == edits:
+            return
+        pieces = list(_pieces(split_lines(self._document.text)))
+        found: list[Located] = []
+        self._used = {}
+        testcases: set[str] = set()
+        index = 0
+        while index < len(pieces):
+            line, text = pieces[index]
+            tests, text, index = self._parsed(pieces, index, testcases)
+            if tests is None:
+                end = line + text.count("\n")
+                found += [test for test in self._known if line < test.first_line <= end + 1]
+            else:
+                found += [_shifted(test, line) for test in tests]
+            yield
+        self._cache, self._known, self._seen = self._used, found, edits
+
+    def _parsed(
+        self, pieces: Sequence[tuple[int, str]], index: int, testcases: set[str]
+    ) -> tuple[list[Located] | None, str, int]:
+        """The tests of a piece, its text, and the index of the next. Joins pieces that a string spans."""
+        text = pieces[index][1]
+        tests = self._tests(text, testcases)
+        end = index + 1
+        if tests is None and _inside_string(text):
+            joined = text
+            for stop in range(index + 1, min(index + 1 + _MOST_JOINS, len(pieces))):
+                joined += pieces[stop][1]
+                if not _inside_string(joined) and (whole := self._tests(joined, testcases)) is not None:
+                    tests, text, end = whole, joined, stop + 1
+                    break
+        return tests, text, end
+
+    def _tests(self, text: str, testcases: set[str]) -> list[Located] | None:
+        """The tests of one piece. A class whose base is a test case further up is told about that base."""
+        header = _CLASS.search(text)
+        bases = {base.strip().split(".")[-1] for base in header.group(2).split(",")} if header else set[str]()
+        known = bases & testcases
+        if header and (known or any(base.endswith("TestCase") for base in bases)):
+            testcases.add(header.group(1))
+        key = text if not known else "\n".join((*sorted(known), text))
+        if key in self._cache:
+            self._used[key] = self._cache[key]
+            return self._cache[key]
+        if "test" not in text and "Test" not in text and not _inside_string(text):
+            tests: list[Located] | None = []
+        elif known:
+            above = "".join(f"class {base}(TestCase): pass\n" for base in sorted(known))
+            whole = parse(above + text)
+            tests = whole and [_shifted(test, -len(known)) for test in whole if test.first_line > len(known)]
+        else:
+            tests = parse(text)
+        self._cache[key] = self._used[key] = tests
+        return tests
+
+    def _moved(self, first: int, last: int, added: int) -> None:
+        """The editor replaced lines `first` to `last` (0-based) by text with `added` line ends."""
+        delta = added - (last - first)
+        if not delta:
+            return
+
+        def move(line: int) -> int:
+            return line + delta if line > last + 1 else line
+
+        self._known = [
+            replace(
+                test,
+                first_line=move(test.first_line),
+                last_line=max(move(test.last_line), move(test.first_line)),
+            )
+            for test in self._known
+        ]
+
+
+def _pieces(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The text cut before each decorated definition of the left margin: (0-based first line, text)."""
+    start, decorated = 0, False
+    for number, line in enumerate(lines):
+        if _START.match(line):
+            if not decorated and number > start:
+                yield start, "".join(lines[start:number])
+                start = number
+            decorated = line.startswith("@")
+    if start < len(lines):
+        yield start, "".join(lines[start:])
+
+
+def _inside_string(text: str) -> bool:
+    """Whether the text may end inside a triple-quoted string."""
+    return text.count('"""') % 2 == 1 or text.count("'''") % 2 == 1
+
+
+def _shifted(test: Located, lines: int) -> Located:
+    if not lines:
+        return test
+    return replace(test, first_line=test.first_line + lines, last_line=test.last_line + lines)
+
+
+def wants_quickfix(only: Sequence[str] | None) -> bool:
+    """Whether the client asked for quick fixes: "quickfix" itself or the empty kind, which is above all."""
+    return only is None or any(str(getattr(kind, "value", kind)) in ("", "quickfix") for kind in only)
+
+
+def code_action(
+    target: TestTarget, file_name: str, literal: bool, tagged: bool
+) -> lsp.CodeAction | lsp.Command:
+    """The action of one test: a literal with a kind where the client knows them, else the bare command."""
+    command = lsp.Command(title=TITLE, command=FIX_COMMAND, arguments=target.arguments(file_name))
+    if not literal:
+        return command
+    tags = [lsp.CodeActionTag.LlmGenerated] if tagged else None
+    return lsp.CodeAction(title=TITLE, kind=lsp.CodeActionKind.QuickFix, command=command, tags=tags)
+
+
+def code_lens(target: TestTarget, file_name: str, line: int) -> lsp.CodeLens:
+    """The lens above one test; `line` is 0-based."""
+    command = lsp.Command(title=TITLE, command=FIX_COMMAND, arguments=target.arguments(file_name))
+    place = lsp.Position(line, 0)
+    return lsp.CodeLens(range=lsp.Range(place, place), command=command)
