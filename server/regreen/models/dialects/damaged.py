@@ -1,0 +1,348 @@
+"""Damaged file text made whole: escaped newlines, entities, line numbers, plus signs, fences, curly quotes.
+
+The one rule: nothing is changed in text that parses, and only what then parses is taken.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+
+from regreen.models.dialects.python_text import code_only, fragment_parses, has_entities, is_python, parses
+
+_NUMBERED = re.compile(r"^[ \t]*(?:L(?:ine )?)?(\d{1,5})(?:[ ]?[|│:→)]|\t|\.(?=[ \t]|$))(.*)$")
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_PUNCTUATION = str.maketrans(
+    {
+        "“": '"',
+        "”": '"',
+        "„": '"',
+        "‟": '"',
+        "″": '"',
+        "＂": '"',
+        "‘": "'",
+        "’": "'",
+        "‚": "'",
+        "‛": "'",
+        "′": "'",
+        "＇": "'",
+        "（": "(",
+        "）": ")",
+        "，": ",",
+        "：": ":",
+        "；": ";",
+        "＝": "=",
+        "［": "[",
+        "］": "]",
+        "｛": "{",
+        "｝": "}",
+        "–": "-",
+        "—": "-",
+        "−": "-",
+        "\u00a0": " ",
+        "\u2007": " ",
+        "\u202f": " ",
+        "\u3000": " ",
+        "\u200b": None,
+        "\u200c": None,
+        "\u200d": None,
+        "\u2060": None,
+        "\ufeff": None,
+    }
+)
+_ODD = re.compile("[" + "".join(re.escape(chr(code)) for code in _PUNCTUATION) + "]")
+_STRING_OR_CODE = re.compile(
+    r'(?P<triple>"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\')'
+    r'|(?P<string>"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')'
+    r"|(?P<code>[^\"'\\]+|\\.|[\"'\\])",
+    re.DOTALL,
+)
+_BACKSLASHED = {"n": "\n", "t": "\t", "r": "", '"': '"', "'": "'", "\\": "\\"}
+_OPEN_STRING = re.compile(r"""("{3}|'{3}|["'])""")
+
+Repair = Callable[[str], "str | None"]
+
+
+def repaired_file(path: str, text: str) -> str:
+    """The whole text of a file, repaired when it has to be; other files than Python lose only a fence around all."""
+    if not is_python(path):
+        return _unfenced_other(path, text)
+    whole = _decoded_twice(text)
+    if whole is not None:
+        text = whole
+    if parses(text) and not has_entities(text):
+        return text
+    return (
+        _first(text, _FILE_REPAIRS, lambda candidate: parses(candidate) and not has_entities(candidate))
+        or text
+    )
+
+
+def repaired_fragment(path: str, text: str) -> str:
+    """The `find` or `replace` of an edit, repaired when it cannot be part of a Python file as it is."""
+    if not is_python(path) or not _suspect(text):
+        return text
+    if _plausible(text):
+        return text
+    fixed = _first(text, _FRAGMENT_REPAIRS, _plausible)
+    if fixed is not None:
+        return fixed
+    # Half an expression (`* 9 &lt; x`) parses neither way: then only what no Python can hold counts as damage.
+    for repair in (_entities, _newlines):
+        candidate = repair(text)
+        if candidate is not None and not _impossible(candidate):
+            return candidate
+    return text
+
+
+def _suspect(text: str) -> bool:
+    return bool(re.search(r"[\\&`]|^[ \t]*(?:[+-]|L?\d)", text, re.MULTILINE) or _ODD.search(text))
+
+
+def _impossible(text: str) -> bool:
+    """Signs of damage that valid code, whole or in part, cannot show outside its strings."""
+    code = code_only(text)
+    return has_entities(text) or re.search(r"\\[nt\"']", code) is not None
+
+
+def _plausible(text: str) -> bool:
+    if has_entities(text) or _line_numbers(text) is not None:
+        return False
+    return fragment_parses(text)
+
+
+def _first(text: str, repairs: tuple[Repair, ...], good: Callable[[str], bool]) -> str | None:
+    """The first repair that makes the text good; after all singles, each pair with the cheap ones first."""
+    changed: list[str] = []
+    for repair in repairs:
+        candidate = repair(text)
+        if candidate is None or candidate == text or candidate in changed:
+            continue
+        if good(candidate):
+            return candidate
+        changed.append(candidate)
+    for once in changed[:3]:
+        for repair in repairs:
+            candidate = repair(once)
+            if candidate is not None and candidate not in (once, text) and good(candidate):
+                return candidate
+    return None
+
+
+def _unfenced_other(path: str, text: str) -> str:
+    if path.lower().endswith((".md", ".markdown", ".rst", ".txt")):
+        return text
+    found = _FENCE.fullmatch(text.strip())
+    return found.group(2) if found and "```" not in found.group(2) else text
+
+
+def _decoded_twice(text: str) -> str | None:
+    """The code inside a text that is one JSON string: `"def f():\\n    …"` with its quotes."""
+    text = text.strip()
+    if len(text) < 8 or "\n" in text or text[0] != '"' or text[-1] != '"' or "\\n" not in text:
+        return None
+    inner = _resolve(text[1:-1])
+    return inner if "\n" in inner.strip() and re.search(r"^\w.*[:=(]", inner) and parses(inner) else None
+
+
+def _marks_gone(text: str) -> str | None:
+    """Search/replace and conflict markers at either end."""
+    lines = text.split("\n")
+    while lines and re.match(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}|\+{7} ?REPLACE|-{7} ?SEARCH)", lines[-1]):
+        lines.pop()
+    while lines and re.match(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}|-{7} ?SEARCH)", lines[0]):
+        lines.pop(0)
+    return "\n".join(lines)
+
+
+def _fence(text: str) -> str | None:
+    """The one code block inside, with or without talk around it; a fence that only opens or only closes."""
+    if "```" not in text and "~~~" not in text:
+        return None
+    blocks = list(_FENCE.finditer(text))
+    if len(blocks) == 1:
+        return blocks[0].group(2)
+    lines = text.strip("\n").split("\n")
+    if not blocks and lines[0].lstrip().startswith(("```", "~~~")):
+        return "\n".join(lines[1:])
+    if not blocks and lines[-1].strip() in ("```", "~~~"):
+        return "\n".join(lines[:-1])
+    return None
+
+
+def _line_numbers(text: str) -> str | None:
+    """`  3| code`, `3: code`, `3<tab>code`: only when every line has one and they count up."""
+    lines = text.rstrip("\n").split("\n")
+    last = -1
+    rest: list[str] = []
+    for line in lines:
+        found = _NUMBERED.match(line)
+        if not found:
+            if line.strip():
+                return None
+            rest.append("")
+            continue
+        number = int(found.group(1))
+        if last >= 0 and number <= last:
+            return None
+        last = number
+        rest.append(found.group(2))
+    if last < 0 or (len(lines) == 1 and not re.match(r"^[ \t]*L?\d+[ ]?[|│→\t]", lines[0])):
+        return None
+    if all(line[:1] in ("", " ") for line in rest):
+        rest = [line[1:] for line in rest]
+    return "\n".join(rest) + ("\n" if text.endswith("\n") else "")
+
+
+def _plus(text: str) -> str | None:
+    """A diff's plus sign before every line, or a whole hunk with minus lines too."""
+    lines = text.split("\n")
+    marked = [line for line in lines if line.strip()]
+    if not any(line.startswith("+") for line in marked):
+        return None
+    if all(line.startswith("+") for line in marked):
+        return "\n".join(line[1:] for line in lines)
+    if all(line[0] in "+- @" for line in marked):
+        return "\n".join(line[1:] for line in lines if not line.startswith(("-", "@@")))
+    return None
+
+
+def _minus(text: str) -> str | None:
+    lines = text.split("\n")
+    marked = [line for line in lines if line.strip()]
+    if marked and all(line.startswith("-") for line in marked):
+        return "\n".join(line[1:] for line in lines)
+    return None
+
+
+def _entities(text: str) -> str | None:
+    if "&" not in text:
+        return None
+    once = html.unescape(text)
+    return once if not has_entities(once) else html.unescape(once)
+
+
+def _entities_in_code(text: str) -> str | None:
+    """Entities outside strings only: what a string holds may be meant."""
+    return _outside_strings(text, html.unescape) if "&" in text else None
+
+
+def _newlines(text: str) -> str | None:
+    """`\\n` between the lines, and in docstrings; strings of one line keep theirs."""
+    if "\\" not in text:
+        return None
+    return _outside_strings(text, _resolve, triple=_resolve)
+
+
+def _escapes(text: str) -> str | None:
+    """Every escape resolved once: the text was escaped as a whole."""
+    return _resolve(text) if "\\" in text else None
+
+
+def _quotes_only(text: str) -> str | None:
+    return text.replace('\\"', '"').replace("\\'", "'") if "\\" in text else None
+
+
+def _resolve(text: str) -> str:
+    return re.sub(r"\\([ntr\"'\\])", lambda found: _BACKSLASHED[found.group(1)], text)
+
+
+def _outside_strings(
+    text: str, change: Callable[[str], str], triple: Callable[[str], str] | None = None
+) -> str:
+    def one(found: re.Match[str]) -> str:
+        if found.lastgroup == "code":
+            return change(found.group())
+        if found.lastgroup == "triple" and triple:
+            return triple(found.group())
+        return found.group()
+
+    return _STRING_OR_CODE.sub(one, text)
+
+
+def _punctuation_in_code(text: str) -> str | None:
+    if not _ODD.search(text):
+        return None
+    return _outside_strings(text, lambda code: code.translate(_PUNCTUATION))
+
+
+def _punctuation(text: str) -> str | None:
+    return text.translate(_PUNCTUATION) if _ODD.search(text) else None
+
+
+def _broken_strings(text: str) -> str | None:
+    """A newline where a string meant `\\n`: `'` at the end of one line, the rest on the next."""
+    if not _OPEN_STRING.search(text):
+        return None
+    return "".join(_rejoined(text))
+
+
+def _rejoined(text: str) -> Iterator[str]:
+    quote = ""
+    at = 0
+    while at < len(text):
+        char = text[at]
+        if char == "\\":
+            yield text[at : at + 2]
+            at += 2
+            continue
+        if quote:
+            if text.startswith(quote, at):
+                yield quote
+                at += len(quote)
+                quote = ""
+                continue
+            yield "\\n" if char == "\n" and len(quote) == 1 else char
+        elif char == "#":
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            yield text[at:end]
+            at = end
+            continue
+        elif found := _OPEN_STRING.match(text, at):
+            quote = found.group(1)
+            yield quote
+            at += len(quote)
+            continue
+        else:
+            yield char
+        at += 1
+
+
+_FILE_REPAIRS: tuple[Repair, ...] = (
+    _fence,
+    _line_numbers,
+    _plus,
+    _entities_in_code,
+    _entities,
+    _punctuation_in_code,
+    _punctuation,
+    _marks_gone,
+    _newlines,
+    _escapes,
+    _quotes_only,
+    _broken_strings,
+)
+_FRAGMENT_REPAIRS: tuple[Repair, ...] = (
+    _fence,
+    _line_numbers,
+    _plus,
+    _minus,
+    _entities_in_code,
+    _entities,
+    _punctuation_in_code,
+    _punctuation,
+    _newlines,
+    _escapes,
+    _quotes_only,
+    _broken_strings,
+)
+
+
+def without_markers(text: str) -> str:
+    """A `find` or `replace` without search/replace markers left at either end."""
+    if not re.search(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}|\+{7} ?REPLACE|-{7} ?SEARCH)", text, re.MULTILINE):
+        return text
+    stripped = _marks_gone(text) or ""
+    return stripped if stripped.strip() else text

@@ -1,0 +1,215 @@
+"""Edits written as text: search/replace blocks, unified diffs, apply_patch envelopes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from regreen.models.dialects import corrective, paths
+from regreen.models.dialects.corrective import Scene
+from regreen.models.dialects.reading import Asked, Fault
+
+SEARCH = re.compile(r"^[ \t]*(?:<{4,9}[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b>?|-{5,9}[ ]?SEARCH\b)[^\n]*$", re.I)
+DIVIDER = re.compile(r"^[ \t]*={5,9}[ \t]*$")
+REPLACE = re.compile(r"^[ \t]*(?:>{5,9}|>{4}[ ]?REPLACE|\+{5,9}[ ]?REPLACE)[^\n]*$", re.I)
+_OPENING = re.compile(
+    r"^[ \t]*(?:<{4,9}[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b|-{5,9}[ ]?SEARCH\b)"
+    r"|^\*{3} (?:Begin Patch|(?:Update|Add|Delete) File:)"
+    r"|^--- \S[^\n]*\n\+\+\+ \S|^diff --git |^@@ [^\n]*@@",
+    re.MULTILINE | re.IGNORECASE,
+)
+_HUNK = re.compile(r"^@@(?: -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@)?")
+_PATCH_FILE = re.compile(r"^\*{3} (Update|Add|Delete) File:\s*(.+?)\s*$", re.IGNORECASE)
+_END = re.compile(r"^(?:```|~~~|\*{3} End Patch|</|<\|)")
+_NAME_LINE = re.compile(
+    r"^[\s#*>`\-/]*(?:(?:in|file|filename|path|update|edit|modify|change)\b[:\s]*)?[`*\"'\[]*"
+    r"((?:[\w.-]+[/\\])*[\w.-]+\.\w{1,6})[`*\"'\]:]*\s*$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class _Edit:
+    path: str
+    find: list[str] = field(default_factory=lambda: list[str]())
+    replace: list[str] = field(default_factory=lambda: list[str]())
+    new_file: bool = False
+
+
+def looks_like(text: str) -> bool:
+    """Whether the text holds a block, a diff or a patch."""
+    return _OPENING.search(text) is not None
+
+
+def first(text: str, start: int = 0) -> int:
+    """Where the first block, diff or patch begins at or after `start`; -1 when there is none."""
+    found = _OPENING.search(text, start)
+    return found.start() if found else -1
+
+
+def read(text: str, scene: Scene, path: str = "") -> list[Asked] | Fault:
+    """The edits in a text, as calls of edit_file and write_file. `path` is used where the text names no file."""
+    lines = text.split("\n")
+    done: list[_Edit] = []
+    at = 0
+    named = path
+    while at < len(lines):
+        line = lines[at]
+        if SEARCH.match(line):
+            before = _name_before(lines, at) or named
+            outcome = _block(lines, at, before)
+            if isinstance(outcome, int):
+                return corrective.cut(scene, "inside a SEARCH/REPLACE block", before or scene.path())
+            edit, at = outcome
+            named = edit.path
+            done.append(edit)
+        elif found := _PATCH_FILE.match(line):
+            if found.group(1).lower() == "delete":
+                return scene.fault("bad_arguments", f"Files cannot be deleted: '{found.group(2)}' was kept.")
+            named = found.group(2)
+            edits, at = _hunks(lines, at + 1, named, found.group(1).lower() == "add")
+            done += edits
+        elif line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
+            named = _diff_name(lines[at + 1]) or _diff_name(line) or named
+            edits, at = _hunks(lines, at + 2, named, "/dev/null" in line)
+            done += edits
+        elif _HUNK.match(line):
+            edits, at = _hunks(lines, at, _name_before(lines, at) or named, False)
+            done += edits
+        else:
+            at += 1
+    return _as_calls(done, scene, text)
+
+
+def read_bare(lines: list[str], scene: Scene, path: str) -> list[Asked] | Fault:
+    """A diff without any header: lines that begin with plus, minus or a blank."""
+    edits, _ = _hunks(["@@", *lines], 0, path, False)
+    return _as_calls(edits, scene, "\n".join(lines))
+
+
+def name_before(text: str, at: int) -> str:
+    """The file name on the lines just before an offset, as models put it above a block; "" when there is none."""
+    lines = text[:at].split("\n")
+    return _name_before(lines, len(lines) - 1 if not lines[-1].strip() else len(lines))
+
+
+def _name_before(lines: list[str], at: int) -> str:
+    seen = 0
+    for line in reversed(lines[max(0, at - 6) : at]):
+        if line.strip().startswith(("```", "~~~")) or not line.strip():
+            continue
+        if found := _NAME_LINE.match(line):
+            return found.group(1)
+        seen += 1
+        if seen > 1:
+            return ""
+        if mentioned := paths.mentions(line, {}):
+            return mentioned[-1] if len(mentioned) == 1 else ""
+    return ""
+
+
+def _block(lines: list[str], at: int, path: str) -> tuple[_Edit, int] | int:
+    """One search/replace block from its first marker; -1 when it does not end."""
+    edit = _Edit(path)
+    side = edit.find
+    inline = re.match(r"^[ \t]*[<-]+[ ]?\w+>?\s+([\w./-]+\.\w{1,6})\s*$", lines[at])
+    if inline and not path:
+        edit.path = inline.group(1)
+    for index in range(at + 1, len(lines)):
+        line = lines[index]
+        if side is edit.find and DIVIDER.match(line):
+            side = edit.replace
+        elif side is edit.replace and REPLACE.match(line):
+            while edit.find and re.match(r"^[ \t]*(?::(?:start|end)_line:\s*\d+|-{5,9})[ \t]*$", edit.find[0]):
+                edit.find.pop(0)
+            edit.new_file = not "".join(edit.find).strip()
+            return edit, index + 1
+        elif SEARCH.match(line):
+            return -1
+        else:
+            side.append(line)
+    return -1
+
+
+def _diff_name(line: str) -> str:
+    name = line[4:].split("\t")[0].strip().strip('"')
+    return "" if name == "/dev/null" else re.sub(r"^[ab]/", "", name)
+
+
+def _hunks(lines: list[str], at: int, path: str, new_file: bool) -> tuple[list[_Edit], int]:
+    """The hunks of one file; a blank line inside a hunk is a context line."""
+    edits: list[_Edit] = []
+    current = _Edit(path, new_file=new_file)
+    while at < len(lines):
+        line = lines[at]
+        if _END.match(line) or _PATCH_FILE.match(line) or line.startswith("diff --git"):
+            break
+        if line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
+            break
+        if _HUNK.match(line):
+            _close(current, edits)
+            current = _Edit(path, new_file=new_file)
+        elif line.startswith("+"):
+            current.replace.append(line[1:])
+        elif line.startswith("-"):
+            current.find.append(line[1:])
+        elif line[:1] in (" ", "") and not new_file:
+            current.find.append(line[1:])
+            current.replace.append(line[1:])
+        elif line.startswith(("\\", "index ", "new file", "*** End of File")):
+            pass
+        elif line.startswith("*** Move to"):
+            current.path = line.split(":", 1)[-1].strip()
+        elif line.strip():
+            break
+        at += 1
+    _close(current, edits)
+    return edits, at
+
+
+def _close(edit: _Edit, edits: list[_Edit]) -> None:
+    """Take a hunk in when it changes anything; blank lines at its end are the text's, not the file's."""
+    while edit.find and edit.replace and not edit.find[-1] and not edit.replace[-1]:
+        edit.find.pop()
+        edit.replace.pop()
+    while edit.find and edit.replace and not edit.find[0] and not edit.replace[0]:
+        edit.find.pop(0)
+        edit.replace.pop(0)
+    if edit.find != edit.replace:
+        edits.append(edit)
+
+
+def _as_calls(edits: list[_Edit], scene: Scene, text: str) -> list[Asked] | Fault:
+    calls: list[Asked] = []
+    for edit in edits:
+        find, replace = "\n".join(edit.find), "\n".join(edit.replace)
+        path = edit.path or _place(find, scene, text)
+        if not path:
+            return scene.fault(
+                "bad_arguments",
+                f"The edit of {corrective.quoted(find, 80)} names no file. Say which file it belongs to.",
+                scene.edit_call("", find, replace) if scene.path() else "",
+            )
+        if edit.new_file:
+            calls.append(Asked("write_file", {"path": path, "content": replace}))
+        elif not find.strip():
+            return scene.fault(
+                "bad_arguments",
+                f"The change to '{path}' only adds lines and shows no line of the file, so its place is unknown."
+                " Put one existing line into find, and the same line with the new ones into replace.",
+                scene.edit_call(path),
+            )
+        else:
+            calls.append(Asked("edit_file", {"path": path, "find": find, "replace": replace}))
+    return calls
+
+
+def _place(find: str, scene: Scene, text: str) -> str:
+    """The file for an edit that names none: the one in play, the only one that holds the text, the only one named."""
+    if len(scene.files) == 1:
+        return next(iter(scene.files))
+    holding = [name for name, content in scene.files.items() if find.strip() and find in content.replace("\r\n", "\n")]
+    if len(holding) == 1:
+        return holding[0]
+    named = paths.mentions(text, scene.files) or list(scene.mentioned)
+    return named[0] if len(named) == 1 else ""

@@ -1,0 +1,272 @@
+"""JSON as small models write it: wrong quotes, missing commas and braces, raw newlines, comments.
+
+A string that never ends is an error, never completed: what the model did not write must not run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+_STRICT = json.JSONDecoder(strict=False)
+_DEEPEST = 48
+
+_QUOTES: tuple[tuple[str, str], ...] = (
+    ('"""', '"""'),
+    ("'''", "'''"),
+    ("<escape>", "<escape>"),
+    ('<|"|>', '<|"|>'),
+    ('"', '"'),
+    ("'", "'"),
+    ("`", "`"),
+    ("“", "”"),
+    ("„", "“"),
+    ("‘", "’"),
+    ("«", "»"),
+)
+_SPACE = re.compile(r"(?:[\s\u00a0\ufeff]+|//[^\n]*|/\*.*?\*/|#[^\n]*)+", re.DOTALL)
+_KEY = re.compile(r"[A-Za-z_$][\w$.-]*")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,}\])]|$))")
+_WORD = re.compile(r"(?:true|false|null|none|undefined|nan)\b", re.IGNORECASE)
+_BARE = re.compile(r"[\w./\\@*~-][\w./\\@*~: -]*")
+_NEXT_KEY = re.compile(r"""\s*(?:["'“‘`][^"'“”‘’`\n:]{1,40}["'”’`]|[A-Za-z_]\w*)\s*(?:[:=]|：)""")
+_AFTER_COMMA = re.compile(r"""\s*(?:[}\])]|$|//|\#)""")
+_CONCATENATION = re.compile(r"""\s*\+\s*(?=["'`])""")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\", "/": "/", "`": "`"}
+_WORDS: dict[str, object] = {"true": True, "false": False}
+
+
+class Broken(Exception):
+    """No value can be read. `kind`: "cut" (the text ends too early), "ambiguous" (its strings can be read in more
+    than one way) or "broken"; `at` is the offset."""
+
+    def __init__(self, kind: Literal["cut", "ambiguous", "broken"], at: int) -> None:
+        super().__init__(f"{kind} at {at}")
+        self.kind: Literal["cut", "ambiguous", "broken"] = kind
+        self.at = at
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A value and where it ends. `closed` is False when closing braces were missing at the end of the text;
+    `guessed` is True when quotes inside a string were not escaped and one reading fitted."""
+
+    value: Any
+    end: int
+    closed: bool = True
+    guessed: bool = False
+
+
+def parse(text: str, start: int = 0) -> Parsed:
+    """Read the value that begins at `start` (an opening brace, bracket or quote). Raises Broken."""
+    try:
+        value, end = _STRICT.raw_decode(text, start)
+        return Parsed(value, end)
+    except (ValueError, RecursionError):
+        pass
+    reader = _Reader(text, start)
+    value = reader.value(0)
+    if reader.guessed and re.match(r"[\s}\])]*[\"']", text[reader.at : reader.at + 40]):
+        raise Broken("ambiguous", reader.at)
+    return Parsed(value, reader.at, reader.closed, reader.guessed)
+
+
+class _Reader:
+    def __init__(self, text: str, at: int) -> None:
+        self.text = text
+        self.at = at
+        self.closed = True
+        self.guessed = False
+        self.arrays = 0
+
+    def space(self) -> str:
+        """Skip blanks and comments; the next character, "" at the end."""
+        found = _SPACE.match(self.text, self.at)
+        if found:
+            self.at = found.end()
+        return self.text[self.at : self.at + 1]
+
+    def value(self, depth: int) -> Any:
+        if depth > _DEEPEST:
+            raise Broken("broken", self.at)
+        char = self.space()
+        if not char:
+            raise Broken("cut", self.at)
+        if char == "{":
+            return self.object(depth)
+        if char in "[(":
+            return self.array(depth)
+        if self.quote():
+            return self.strings()
+        return self.bare()
+
+    def quote(self) -> tuple[str, str] | None:
+        for opening, closing in _QUOTES:
+            if self.text.startswith(opening, self.at):
+                return opening, closing
+        return None
+
+    def object(self, depth: int) -> dict[str, Any]:
+        self.at += 1
+        result: dict[str, Any] = {}
+        while True:
+            char = self.space()
+            if not char:
+                self.closed = False
+                return result
+            if char in ",;":
+                self.at += 1
+                continue
+            if char in "}])":
+                if char == "}" or not self.arrays:
+                    self.at += 1
+                return result
+            key = self.key()
+            char = self.space()
+            if not char:
+                raise Broken("cut", self.at)
+            if char not in ":=：":
+                raise Broken("broken", self.at)
+            self.at += 2 if self.text.startswith("=>", self.at) else 1
+            result[key] = self.value(depth + 1)
+            self.between("}")
+
+    def array(self, depth: int) -> list[Any]:
+        self.at += 1
+        self.arrays += 1
+        result: list[Any] = []
+        while True:
+            char = self.space()
+            if not char:
+                self.closed = False
+                break
+            if char in ",;":
+                self.at += 1
+                continue
+            if char in "])":
+                self.at += 1
+                break
+            if char == "}":
+                break
+            result.append(self.value(depth + 1))
+            self.between("]")
+        self.arrays -= 1
+        return result
+
+    def between(self, closing: str) -> None:
+        """After a member: a comma, a closing brace, the end, or (comma forgotten) the next member."""
+        char = self.space()
+        if not char or char in ",;}])":
+            return
+        if closing == "}" and _NEXT_KEY.match(self.text, self.at):
+            return
+        if closing == "]" and (char in "{[" or self.quote()):
+            return
+        raise Broken("ambiguous" if self.guessed else "broken", self.at)
+
+    def key(self) -> str:
+        if self.quote():
+            return self.string(is_key=True)
+        found = _KEY.match(self.text, self.at)
+        if not found:
+            raise Broken("ambiguous" if self.guessed else "broken", self.at)
+        self.at = found.end()
+        return found.group()
+
+    def strings(self) -> str:
+        """A string, or several joined by plus signs."""
+        parts = [self.string()]
+        while found := _CONCATENATION.match(self.text, self.at):
+            self.at = found.end()
+            parts.append(self.string())
+        return "".join(parts)
+
+    def string(self, is_key: bool = False) -> str:
+        quote = self.quote()
+        if quote is None:
+            raise Broken("broken", self.at)
+        opening, closing = quote
+        start = self.at + len(opening)
+        at = start
+        raw = opening == "<escape>"
+        while True:
+            end = self._closing(at, closing, raw)
+            if end < 0:
+                raise Broken("ambiguous" if self.guessed else "cut", start)
+            after = end + len(closing)
+            if len(closing) > 1 or self._ends_here(after, is_key):
+                self.at = after
+                body = self.text[start:end]
+                return body if raw or "\\" not in body else unescape(body)
+            if closing in "'’":
+                raise Broken("ambiguous", end)  # an apostrophe: where the string ends is anybody's guess
+            if not is_key:
+                self.guessed = True
+            at = after
+
+    def _closing(self, at: int, closing: str, raw: bool) -> int:
+        while True:
+            end = self.text.find(closing, at)
+            if end < 0 and closing == "”":
+                end = self.text.find('"', at)
+            if end < 0 or raw:
+                return end
+            slashes = 0
+            while end - slashes > at and self.text[end - slashes - 1] == "\\":
+                slashes += 1
+            if slashes % 2 == 0:
+                return end
+            at = end + 1
+
+    def _ends_here(self, at: int, is_key: bool) -> bool:
+        """Whether a quote just before `at` may close its string, judged by what follows it."""
+        found = re.compile(r"[\s\u00a0]*").match(self.text, at)
+        at = found.end() if found else at
+        char = self.text[at : at + 1]
+        if is_key:
+            return char in ":=：" or not char
+        if not char or char in "}]);":
+            return True
+        if char == ",":
+            if self.arrays or _AFTER_COMMA.match(self.text, at + 1):
+                return True
+            return _NEXT_KEY.match(self.text, at + 1) is not None
+        if char in "+/#":
+            return bool(_CONCATENATION.match(self.text, at)) or self.text.startswith(("//", "/*", "#"), at)
+        return char in "\"'“‘`" and _NEXT_KEY.match(self.text, at) is not None
+
+    def bare(self) -> Any:
+        if found := _NUMBER.match(self.text, self.at):
+            self.at = found.end()
+            number = found.group()
+            if len(number) > 30:
+                return number
+            return float(number) if re.search(r"[.eE]", number) else int(number)
+        if found := _WORD.match(self.text, self.at):
+            self.at = found.end()
+            return _WORDS.get(found.group().lower())
+        found = _BARE.match(self.text, self.at)
+        if not found:
+            raise Broken("broken", self.at)
+        if found.end() == len(self.text):
+            raise Broken("cut", self.at)
+        self.at = found.end()
+        return found.group().strip()
+
+
+def unescape(body: str) -> str:
+    """The escapes of a JSON or Python string resolved; unknown ones (`\\d`) keep their backslash."""
+
+    def one(found: re.Match[str]) -> str:
+        code = found.group(1)
+        if code[0] == "u" and len(code) == 5:
+            return chr(int(code[1:], 16))
+        return _SIMPLE.get(code, "\\" + code)
+
+    text = _ESCAPE.sub(one, body)
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

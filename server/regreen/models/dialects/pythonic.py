@@ -1,0 +1,170 @@
+"""Calls written as Python: `read_file(path="a.py")`, in a list, printed, assigned, after `call:`."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from regreen.models.dialects import lenient
+from regreen.models.dialects.names import Toolset
+from regreen.models.dialects.reading import Asked
+
+_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[()\[\]{}]|["\']',
+    re.DOTALL,
+)
+_BEFORE = re.compile(
+    r"^[\s\-*>•$#\d.()\[\]`,;:|]*"
+    r"(?:(?:action(?: input)?|tool(?:[ _]?(?:call|code|use))?|function(?: call)?|call(?:ing)?|command|next|step|final|"
+    r"invoke|execute|use|run|answer|python|json)\b[\s:=\d.*`]*)*"
+    r"[\s`\[(*:]*(?:print\(|await |(?:[A-Za-z_]\w*\s*=\s*)|(?:default_api|functions|tools|api|tool)\.)*$",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(r"[\s`;,.\])*|]*(?=$|<|\[/?[A-Z]|```|#|\w+(?:\.\w+)*\()")
+_CONSTANTS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A call found as Python text; `asked` is None when it is no call or (`cut`) never ends."""
+
+    asked: Asked | None
+    end: int
+    cut: bool = False
+
+
+def read(text: str, line_start: int, name: str, name_start: int, paren: int, tools: Toolset) -> Written:
+    """The call `name(` whose parenthesis is at `paren`, when it stands alone: not in the middle of a sentence."""
+    before = text[line_start:name_start]
+    if len(before) > 160 or not _BEFORE.match(before):
+        return Written(None, paren + 1)
+    end = _closing(text, paren)
+    if end < 0:
+        inside = text[paren + 1 :].lstrip()
+        begun = re.match(r"[\w\"'{]+\s*[=:,\"'{]|[\"'{]", inside) is not None
+        return Written(None, len(text) if begun else paren + 1, cut=begun)
+    newline = text.find("\n", end)
+    rest = text[end : newline if newline >= 0 else len(text)]
+    if not _AFTER.match(rest):
+        return Written(None, paren + 1)
+    given = _arguments(text[paren + 1 : end - 1], list(tools.specs[tools.known(name)].parameters.get("properties", {})))
+    return Written(None, paren + 1) if given is None else Written(Asked(name, given), end)
+
+
+def only_calls(code: str, tools: Toolset) -> list[Asked]:
+    """The calls of a code block that holds nothing else; empty when it is code for a file."""
+    if not any(name in code for name in tools.specs) and "(" not in code:
+        return []
+    tree = _parsed(code)
+    if tree is None:
+        return []
+    found: list[Asked] = []
+    for statement in tree.body:
+        value = getattr(statement, "value", None)
+        if not isinstance(statement, (ast.Expr, ast.Assign)) or not isinstance(value, (ast.Call, ast.List, ast.Await)):
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                continue
+            return []
+        calls = value.elts if isinstance(value, ast.List) else [value]
+        for call in calls:
+            asked = _from_node(call, tools)
+            if asked is None:
+                return []
+            found.append(asked)
+    return found
+
+
+def _from_node(node: ast.expr, tools: Toolset) -> Asked | None:
+    if isinstance(node, ast.Await):
+        node = node.value
+    if not isinstance(node, ast.Call):
+        return None
+    if isinstance(node.func, ast.Name) and node.func.id == "print" and len(node.args) == 1:
+        return _from_node(node.args[0], tools)
+    name = _dotted(node.func)
+    tool = tools.known(name)
+    if not tool:
+        return None
+    given = _values(node, list(tools.specs[tool].parameters.get("properties", {})))
+    return None if given is None else Asked(name, given)
+
+
+def _dotted(node: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _parsed(code: str) -> ast.Module | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(code.strip())
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _closing(text: str, paren: int) -> int:
+    """The offset after the parenthesis that closes the one at `paren`; -1 when none does."""
+    depth = 0
+    for found in _TOKEN.finditer(text, paren):
+        token = found.group()
+        if token in "([{":
+            depth += 1
+        elif token in ")]}":
+            depth -= 1
+            if depth <= 0:
+                return found.end()
+    return -1
+
+
+def _arguments(inside: str, names: list[str]) -> dict[str, Any] | None:
+    if not inside.strip():
+        return {}
+    tree = _parsed(f"f({inside}\n)")
+    if tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+        node = tree.body[0].value
+        return _values(node, names) if isinstance(node, ast.Call) else None
+    if not re.match(r"\s*(?:\{|\w+\s*[=:])", inside):
+        return None
+    try:  # raw newlines between plain quotes, and the like
+        parsed = lenient.parse(inside.strip() if inside.lstrip()[:1] == "{" else "{" + inside + "}")
+    except lenient.Broken:
+        return None
+    return parsed.value if isinstance(parsed.value, dict) and not parsed.guessed else None
+
+
+def _values(node: ast.Call, names: list[str]) -> dict[str, Any] | None:
+    """The values of a call, all of them constants; positional ones in the order of the tool's arguments."""
+    given: dict[str, Any] = {}
+    try:
+        for name, argument in zip(names, node.args, strict=False):
+            value = _constant(argument)
+            if isinstance(value, dict) and len(node.args) == 1:
+                given.update({str(key): item for key, item in value.items()})  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType, reportUnknownMemberType]
+            else:
+                given[name] = value
+        for keyword in node.keywords:
+            value = _constant(keyword.value)
+            if keyword.arg is not None:
+                given[keyword.arg] = value
+            elif isinstance(value, dict):
+                given.update(value)  # pyright: ignore[reportUnknownArgumentType]
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return None
+    return given
+
+
+def _constant(node: ast.expr) -> Any:
+    if isinstance(node, ast.Name) and node.id.lower() in _CONSTANTS:
+        return _CONSTANTS[node.id.lower()]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _constant(node.left), _constant(node.right)
+        if isinstance(left, str) and isinstance(right, str):
+            return left + right
+    return ast.literal_eval(node)

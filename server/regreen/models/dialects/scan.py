@@ -1,0 +1,384 @@
+"""One pass over a reply, from left to right: each call is taken where it stands, so that text inside one call (a file
+that speaks of `<tool_call>`, a thought in a string) is never taken for another."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from regreen.models.dialects import arguments, corrective, edits, lenient, objects, paths, pythonic, tagged, thoughts
+from regreen.models.dialects.corrective import Scene
+from regreen.models.dialects.reading import Asked, Fault, as_mapping
+
+_NEXT = re.compile(
+    r"(?P<fence>^[ \t]*(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)\n?)"
+    r"|(?P<edit>^(?:[ \t]*(?:<{4,9}|-{5,9})[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b|\*\*\* (?:Begin Patch|(?:Update|Add|Delete) File:)"
+    r"|--- \S[^\n]*\n\+\+\+ \S|diff --git |@@ [^\n]*@@))"
+    r"|(?P<tag></?[A-Za-z_｜◁|][^\s<>]{0,60})"
+    r"|(?P<bracket>\[/?[A-Z]{4}[A-Z_]*\])"
+    r"|(?P<react>^[ \t*]*Action(?: name)?[ \t*]*:[ \t*]*(?P<action>[\w.-]+)(?P<square>\[[^\]\n]*\])?[ \t*`]*(?=\n|$))"
+    r"|(?P<headless>^[ \t]*[\"'](?:name|tool)[\"']\s*:\s*[\"'])"
+    r"|(?P<object>\{)"
+    r"|(?P<python>(?<![\w.])[A-Za-z_][\w.]{2,50}\s?\()"
+    r"|(?P<turn>^(?:User|Human|### (?:User|Human|Instruction))\s*:|^[ \t]*\**(?:Observation|Tool (?:Output|Result|Response)|Function (?:Output|Result))\**\s*:)",
+    re.MULTILINE,
+)
+_FIRST_KEY = re.compile(r"""\{+\s*(?:["'“‘`]|<escape>|<\|"\|>)?([A-Za-z_][\w $.-]{0,40}?)(?:["'”’`]|<escape>|<\|"\|>)?\s*(?:[:=]|：)""")
+_CALL_KEYS = frozenset(
+    """name tool tool_name toolname function function_name action recipient_name method tool_call tool_calls calls
+    tool_uses function_call function_calls arguments parameters args params type id thought reasoning explanation role
+    command cmd actions plan steps call step api index input tool_code message choices thoughts functionname response
+    analysis properties commands tools functions next_action comment description observation""".split()
+)
+_NAME_BEFORE = re.compile(
+    r"(?P<strong>to=|<\|?tool[▁_]sep\|?>|<｜tool▁sep｜>|\[TOOL_CALLS\]\s*|<function=|Action\s*:\s*\**|call:|<\|tool_call_begin\|>|>>>)?"
+    r"(?P<name>[A-Za-z_][\w.-]{1,60}(?::\d+)?)[`\"'*]*\s*"
+    r"(?:<[^<>\n]{1,40}>|\[[A-Z_]+\]\w*|```\w*|json\b|[:=>`*(,\s-]|action[ _]input|(?:tool )?input|arguments?|args|param(?:eter)?s|with|code|tool|the|following|call)*$",
+    re.IGNORECASE,
+)
+_REACT_INPUT = re.compile(r"\s*\**(?:Action[ _]?Input|Input|Arguments?)\**\s*:[ \t]*\**(?P<input>[^\n]*)", re.IGNORECASE)
+_CODE_LANGUAGES = frozenset("python py python3 py3 pycon ipython tool_code".split())
+SHELL_LANGUAGES = frozenset("bash sh shell console zsh terminal cmd powershell".split())
+_DATA_LANGUAGES = frozenset("json json5 jsonc xml tool_call tool tool_use tools html text txt plaintext javascript js yaml tool_calls".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block that is no call. `closed` is False when its last fence never came."""
+
+    language: str
+    code: str
+    start: int
+    end: int
+    closed: bool
+
+
+@dataclass(slots=True)
+class Scan:
+    """All that a pass finds in a text."""
+
+    calls: list[tuple[int, int, Asked]] = field(default_factory=lambda: list[tuple[int, int, Asked]]())
+    faults: list[Fault] = field(default_factory=lambda: list[Fault]())
+    blocks: list[Block] = field(default_factory=lambda: list[Block]())
+    skipped: list[tuple[int, int]] = field(default_factory=lambda: list[tuple[int, int]]())
+    thoughts: list[str] = field(default_factory=lambda: list[str]())
+    unfinished_thought: bool = False
+    marker: bool = False
+    invented: bool = False
+    cut: bool = False
+    end: int = 0
+
+
+def scan(text: str, scene: Scene) -> Scan:
+    """Everything in a reply that is a call or was meant as one."""
+    return _Scanner(text, scene).run()
+
+
+class _Scanner:
+    def __init__(self, text: str, scene: Scene) -> None:
+        self.text = text
+        self.scene = scene
+        self.found = Scan(end=len(text))
+        self.at = 0
+        self.patience = 40  # objects that look like calls and cannot be read
+
+    def run(self) -> Scan:
+        while self.at < self.found.end:
+            match = _NEXT.search(self.text, self.at)
+            if match is None:
+                break
+            self.at = max(self.at + 1, self.step(match))
+        self.drop_orphaned_thought()
+        return self.found
+
+    def step(self, match: re.Match[str]) -> int:
+        """Deal with one opening; the offset to go on at."""
+        kind = match.lastgroup if match.lastgroup in ("tag", "object", "python", "turn", "bracket", "edit") else ""
+        if match.group("fence") is not None:
+            return self.fence(match)
+        if match.group("react") is not None:
+            return self.react(match)
+        if match.group("headless") is not None:
+            return self.object(match.start(), headless=True)
+        if kind in ("tag", "bracket"):
+            return self.tag(match.start())
+        if kind == "edit":
+            return self.edit(match.start())
+        if kind == "object":
+            return self.object(match.start())
+        if kind == "turn":
+            return self.turn(match.start(), match.end())
+        return self.python(match)
+
+    def add(self, start: int, end: int, *asked: Asked) -> int:
+        self.found.calls += [(start, end, one) for one in asked]
+        return end
+
+    def fail(self, fault: Fault, cut: bool = False) -> None:
+        self.found.faults.append(fault)
+        self.found.cut = self.found.cut or cut
+
+    def skip(self, start: int, end: int) -> int:
+        self.found.skipped.append((start, end))
+        return end
+
+    # thoughts and turns
+
+    def tag(self, start: int) -> int:
+        if opened := thoughts.OPEN.match(self.text, start) or thoughts.ANALYSIS.match(self.text, start):
+            ends = thoughts.ANALYSIS_END if self.text.startswith("<|channel", start) else thoughts.CLOSE
+            closed = ends.search(self.text, opened.end())
+            if closed is None:
+                self.found.unfinished_thought = True
+                self.found.thoughts.append(self.text[opened.end() :])
+                self.skip(start, len(self.text))
+                return len(self.text)
+            self.found.thoughts.append(self.text[opened.end() : closed.start()])
+            keep = ends is thoughts.ANALYSIS_END
+            return self.skip(start, closed.start() if keep else closed.end())
+        if closed := thoughts.CLOSE.match(self.text, start):
+            return closed.end()
+        if thoughts.RESULT.match(self.text, start) or thoughts.TURN.match(self.text, start):
+            found = thoughts.RESULT.match(self.text, start) or thoughts.TURN.match(self.text, start)
+            return self.turn(start, found.end() if found else start + 1)
+        if marker := thoughts.MARKER.match(self.text, start):
+            self.found.marker = True
+            if not tagged.HEAD.match(self.text, start):
+                return marker.end()
+        return self.element(start)
+
+    def turn(self, start: int, end: int) -> int:
+        """A leaked turn marker or an invented result: what follows is not the model's to say."""
+        result = thoughts.RESULT.match(self.text, start) is not None
+        self.found.invented = self.found.invented or result
+        if self.found.calls or self.found.faults or self.spoken(start):
+            self.found.end = start
+            return len(self.text)
+        if result and self.text.startswith("<", start):
+            closing = re.compile(r"</\w+>").search(self.text, end)
+            return self.skip(start, closing.end() if closing else len(self.text))
+        header = re.compile(r"\s*(?:assistant|<\|end_header_id\|>|\s)*").match(self.text, end)
+        return self.skip(start, header.end() if header else end)
+
+    def spoken(self, until: int) -> bool:
+        """Whether there is prose before an offset."""
+        rest = self.text[:until]
+        for start, end in reversed(self.found.skipped):
+            rest = rest[:start] + rest[end:]
+        return bool(thoughts.prose(rest))
+
+    def drop_orphaned_thought(self) -> None:
+        """A closing tag without an opening one: all before it was thought, and no call in it may run."""
+        for closed in thoughts.CLOSE.finditer(self.text, 0, self.found.end):
+            inside = any(start <= closed.start() < end for start, end, _ in self.found.calls)
+            inside = inside or any(start <= closed.start() < end for start, end in self.found.skipped)
+            inside = inside or any(one.start <= closed.start() < one.end for one in self.found.blocks)
+            if inside:
+                continue
+            before = [call for call in self.found.calls if call[1] <= closed.start()]
+            self.found.calls = [call for call in self.found.calls if call[0] >= closed.end()]
+            self.found.blocks = [one for one in self.found.blocks if one.start >= closed.end()]
+            self.found.thoughts.append(self.text[: closed.start()])
+            self.skip(0, closed.end())
+            if before:
+                self.found.faults = []
+
+    # calls
+
+    def element(self, start: int) -> int:
+        element = tagged.read(self.text, start, self.scene.tools)
+        if element is None and self.text[start : start + 8].lower() == "<arg_key":
+            named = re.search(r"([A-Za-z_][\w.-]{1,60})\s*$", self.text[max(0, start - 80) : start])
+            element = tagged.read_pairs(self.text, start, named.group(1)) if named else None
+        if element is None:
+            return start + 1
+        if element.cut_in:
+            where = f"inside the {element.cut_in} parameter of {element.name}"
+            path = str(as_mapping(element.values).get("path", ""))
+            self.fail(corrective.cut(self.scene, where, path), cut=True)
+            return self.skip(start, len(self.text))
+        return self.add(start, element.end, Asked(element.name, element.values))
+
+    def object(self, start: int, headless: bool = False) -> int:
+        first = _FIRST_KEY.match(self.text, start)
+        if not headless:
+            if first is None:
+                return start + 1
+            key = first.group(1).strip()
+            plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower()
+            likely = plain in _CALL_KEYS or key.lower() in _CALL_KEYS or self.scene.tools.known(key)
+            if not likely and not arguments.is_argument(key):
+                return start + 1
+        if self.patience <= 0:
+            return start + 1
+        try:
+            if headless:
+                parsed = lenient.parse("{" + self.text[start : self.found.end])
+                end = min(start + parsed.end - 1, len(self.text))
+            else:
+                parsed = lenient.parse(self.text, start)
+                end = parsed.end
+        except lenient.Broken as error:
+            self.patience -= 1
+            return self.unreadable(start, error)
+        asked = objects.calls_in(parsed.value, self.scene, parsed.guessed)
+        if asked:
+            return self.add(start, end, *asked)
+        if headless:
+            return start + 1
+        return self.nameless(start, end, as_mapping(parsed.value), parsed.guessed)
+
+    def nameless(self, start: int, end: int, values: dict[str, object], guessed: bool) -> int:
+        """An object of arguments: the tool is named before it, or follows from them, or is missing."""
+        behind = max([0, *[stop for _, stop, _ in self.found.calls], *[stop for _, stop in self.found.skipped], start - 160])
+        named = _NAME_BEFORE.search(self.text, behind, start)
+        if named:
+            tool = self.scene.tools.known(named.group("name"))
+            if tool or (named.group("strong") and named.group("name").lower() not in ("json", "python")):
+                return self.add(named.start(), end, Asked(named.group("name"), values, guessed=guessed))
+        if not self.alone(start, end):
+            return end
+        if tool := arguments.by_arguments(values, self.scene):
+            return self.add(start, end, Asked(tool, values, guessed=guessed))
+        command = next((values[key] for key in ("command", "cmd", "commands") if key in values), None)
+        if command is not None:
+            fault = arguments.fit(Asked("shell", {"command": command}), self.scene)
+            if isinstance(fault, Fault):
+                self.fail(Fault(fault.reason, fault.text.replace("There is no shell tool", "No tool is named", 1)))
+            return self.skip(start, end)
+        if all(arguments.is_argument(str(key)) for key in values):
+            self.fail(self.scene.fault("unknown_tool", self.nameless_text(values)))
+            return self.skip(start, end)
+        return end
+
+    def nameless_text(self, values: dict[str, object]) -> str:
+        shown = corrective.quoted(str(values), 100)
+        return f"The arguments {shown} came without a tool name, so nothing was run. The tools are: {self.scene.tools.names()}."
+
+    def alone(self, start: int, end: int) -> bool:
+        """Whether an object stands on lines of its own."""
+        line = self.text.rfind("\n", 0, start) + 1
+        before = re.sub(r"`{3,}\w*|<[^<>\n]{1,40}>|\[[A-Z_]+\]", "", self.text[line:start])
+        return not before.strip(" \t`")
+
+    def unreadable(self, start: int, error: lenient.Broken) -> int:
+        """An object that looks like a call but is none, even read leniently."""
+        body = self.text[start : start + 400]
+        named = re.search(r"""["'“‘]?(?:name|tool|function|action|tool_name)["'”’]?\s*[:=]\s*["'“‘]?([\w.-]+)""", body)
+        tool = self.scene.tools.known(named.group(1)) if named else ""
+        if not tool and not (named and re.search(r"""arguments|parameters|args|input""", body)):
+            before = _NAME_BEFORE.search(self.text, max(0, start - 100), start)
+            tool = self.scene.tools.known(before.group("name")) if before else ""
+            if not tool:
+                return start + 1
+        written = re.search(r"""["'“]?(?:path|file|filename|file_path)["'”]?\s*[:=]\s*["'“]([^"'”\n]{1,120})["'”]""", body)
+        path = written.group(1) if written else ""
+        example = self.example(tool, path)
+        if error.kind == "cut":
+            what = f"in the middle of the call{f' of {tool}' if tool else ''}, after {corrective.quoted(self.text[-60:], 60)}"
+            self.fail(corrective.cut(self.scene, what, path), cut=True)
+            return self.skip(start, len(self.text))
+        around = self.text[max(start, error.at - 25) : error.at + 40]
+        make = corrective.ambiguous if error.kind == "ambiguous" else corrective.broken
+        self.fail(make(self.scene, around, example))
+        return self.skip(start, min(len(self.text), max(error.at, start + 1)))
+
+    def example(self, tool: str, path: str) -> str:
+        known = paths.clean(path).text if path else ""
+        return self.scene.edit_call(known) if tool == "edit_file" else self.scene.next_call(known)
+
+    def python(self, match: re.Match[str]) -> int:
+        written = match.group("python")
+        name = written[:-1].rstrip()
+        if not self.scene.tools.known(name):
+            return match.end()
+        start = match.start()
+        line = self.text.rfind("\n", 0, start) + 1
+        behind = max(
+            [line, *[stop for _, stop, _ in self.found.calls if stop <= start], self.marker_before(line, start)]
+        )
+        result = pythonic.read(self.text, behind, name, start, match.end() - 1, self.scene.tools)
+        if result.cut:
+            self.fail(corrective.cut(self.scene, f"inside the call {name}(…)"), cut=True)
+            return self.skip(start, len(self.text))
+        if result.asked is None:
+            return match.end()
+        return self.add(start, result.end, result.asked)
+
+    def marker_before(self, line: int, start: int) -> int:
+        found = list(re.finditer(r"<[^<>\n]{1,60}>|\[[A-Z_]{4,}\]", self.text[line:start]))
+        return line + found[-1].end() if found else 0
+
+    def react(self, match: re.Match[str]) -> int:
+        """`Action: name`, with its input on the next line as JSON, as one bare value, or not at all."""
+        name = match.group("action")
+        following = _REACT_INPUT.match(self.text, match.end())
+        given = following.group("input").strip().strip("`") if following else ""
+        if match.group("square"):
+            return self.add(match.start(), match.end(), Asked(name, match.group("square")[1:-1]))
+        if following and given[:1] in ("{", "[", "") and self.scene.tools.resolve(name).kind != "leaked":
+            after = self.text[following.start("input") :].lstrip("` \n\t*jsonJSON")
+            if after[:1] == "{":
+                return following.start("input")  # read as an object with its name before it
+        if not following and self.text[match.end() : match.end() + 40].lstrip("` \n\t*json")[:1] in ("{",):
+            return match.end()
+        if not following and self.scene.tools.resolve(name).kind != "tool":
+            return match.end()
+        end = following.end() if following else match.end()
+        return self.add(match.start(), end, Asked(name, given))
+
+    # text edits and fences
+
+    def edit(self, start: int) -> int:
+        """A search/replace block, a diff or a patch; such a reply holds edits to its end."""
+        name = edits.name_before(self.text, start)
+        upto = self.text[start : self.stop(start)]
+        outcome = edits.read(upto, self.scene, name)
+        if isinstance(outcome, Fault):
+            self.fail(outcome, cut=outcome.reason == "cut_off")
+            return self.skip(start, start + len(upto))
+        if not outcome:
+            return start + 1
+        return self.add(start, start + len(upto), *outcome)
+
+    def stop(self, start: int) -> int:
+        found = thoughts.TURN.search(self.text, start)
+        return found.start() if found else self.found.end
+
+    def fence(self, match: re.Match[str]) -> int:
+        info = match.group("info").strip()
+        words = re.split(r"[\s{:(\[]", info, maxsplit=1)
+        language = words[0].lower()
+        inside = match.end()
+        if re.search(r"[{(<\[]", info):  # the call stands on the fence's own line
+            return match.start("info") + len(words[0]) if language in _DATA_LANGUAGES | {""} else match.end()
+        ticks = match.group("ticks")
+        closing = re.compile(rf"^[ \t]*{re.escape(ticks[0])}{{{len(ticks)},}}[ \t]*$", re.MULTILINE).search(self.text, inside)
+        closed = closing is not None
+        end = closing.start() if closing else self.stop(inside)
+        body = self.text[inside:end]
+        start = body.lstrip()
+        opening = edits.first("\n".join(body.split("\n")[:4]))
+        if opening >= 0 or edits.first(body) >= 0 and language not in _DATA_LANGUAGES:
+            return inside
+        if language in ("diff", "patch", "udiff"):
+            return self.bare_diff(match.start(), end, body, closed)
+        if language in _DATA_LANGUAGES or (not language and (start[:1] in ("{", "[", "<") or self.scene.tools.known(start.split("\n")[0].strip()))):
+            return inside
+        if language in _CODE_LANGUAGES | {""} and (calls := pythonic.only_calls(body, self.scene.tools)):
+            return self.add(match.start(), closing.end() if closing else end, *calls)
+        stop = closing.end() if closing else end
+        self.found.blocks.append(Block(language, body, match.start(), stop, closed))
+        return stop
+
+    def bare_diff(self, start: int, end: int, body: str, closed: bool) -> int:
+        """A diff fence without file headers."""
+        name = edits.name_before(self.text, start)
+        if not closed:
+            self.fail(corrective.cut(self.scene, "inside a diff", name), cut=True)
+            return self.skip(start, end)
+        outcome = edits.read_bare(body.rstrip("\n").split("\n"), self.scene, name)
+        if isinstance(outcome, Fault):
+            self.fail(outcome)
+            return self.skip(start, end)
+        return self.add(start, end, *outcome)
