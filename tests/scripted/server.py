@@ -47,7 +47,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path
         if path == "/scripted/requests":
             return self._json([record.to_json() for record in self.state.records])
-        self.state.note(path, {}).headers = dict(self.headers)
+        self.state.note(path, {}).headers = {name.lower(): value for name, value in self.headers.items()}
         if path == "/":
             return self._send(200, b"Ollama is running", "text/plain")
         if path == "/api/version":
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
             prompt = render(request, self.state.policy.garbled)
             return self._json({"model": model, "_debug_info": {"rendered_template": prompt}})
         plan = self.state.plan(path, request)
-        plan.record.headers = dict(self.headers)
+        plan.record.headers = {name.lower(): value for name, value in self.headers.items()}
         self._wait(plan.load_seconds, plan.record)
         fault = plan.answer.fault
         if fault is not None and self._break_before(fault, plan, request.wire):

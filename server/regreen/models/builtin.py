@@ -116,7 +116,9 @@ class BuiltinModel:
         state = self._state()
         if state not in self._findings:
             if not can_fork():
-                return Reply(text="Nothing found: the search needs fork, which this system has not.", finish="nothing")
+                return Reply(
+                    text="Nothing found: the search needs fork, which this system has not.", finish="nothing"
+                )
             try:
                 self._findings[state] = await self._search()
             except WorkerGone as gone:
@@ -154,7 +156,11 @@ class BuiltinModel:
             arguments = reply.calls[0].arguments
             text = self._text(str(arguments["path"]))
             first = str(arguments.get("after", ""))
-            if text is not None and text.count(str(arguments["find"])) == 1 and self._is_there(first, arguments):
+            if (
+                text is not None
+                and text.count(str(arguments["find"])) == 1
+                and self._is_there(first, arguments)
+            ):
                 clean = {key: arguments[key] for key in ("path", "find", "replace")}
                 mark = _mark(clean)
                 if mark not in self._proposed:
@@ -201,7 +207,12 @@ class BuiltinModel:
         return Reply(text, (ToolCall("edit_file", calls[0]),), confidence=sure)
 
     def _plan(
-        self, texts: Mapping[str, str], groups: Sequence[Sequence[Edit]], first: Mapping[str, object], words: str, sure: str
+        self,
+        texts: Mapping[str, str],
+        groups: Sequence[Sequence[Edit]],
+        first: Mapping[str, object],
+        words: str,
+        sure: str,
     ) -> None:
         second = groups[1]
         text = texts[second[0].path]
@@ -211,7 +222,9 @@ class BuiltinModel:
             if after.count(str(arguments["find"])) != 1:
                 return
         arguments |= {"after": first["replace"], "after_path": first["path"]}
-        self._planned.append((_mark(arguments), Reply(words + ".", (ToolCall("edit_file", arguments),), confidence=sure)))
+        self._planned.append(
+            (_mark(arguments), Reply(words + ".", (ToolCall("edit_file", arguments),), confidence=sure))
+        )
 
     @staticmethod
     def _sure(patch: Patch, found: Findings) -> str:
@@ -219,7 +232,12 @@ class BuiltinModel:
         tests = 1 + patch.kept + len(patch.green) + patch.wider
         kinds = [edit.kind for edit in patch.edits]
         return confidence(
-            None, tests=tests, turned_green=1 + len(patch.green), kind=kinds[-1], edits=len(kinds), others=others
+            None,
+            tests=tests,
+            turned_green=1 + len(patch.green),
+            kind=kinds[-1],
+            edits=len(kinds),
+            others=others,
         )
 
 

@@ -17,12 +17,34 @@ class ServerDown(RegreenError):
     """Nothing answers at the address."""
 
 
-class MissingModel(RegreenError):
-    """The server has no such model; `model` is the name to pull."""
+Progress = Callable[[str, "float | None"], None]
+"""Hears ("pulling 5ee4f07cdb9b", 42.0): what goes on, and per cent of it where that is known."""
 
-    def __init__(self, message: str, model: str) -> None:
+Pull = Callable[[Progress], Awaitable[None]]
+
+
+class MissingModel(RegreenError):
+    """The server has no such model. `model` is its name, and `pull` has the server fetch it.
+
+    `pull` raises RegreenError when the server cannot; cancelling it stops the download, which a later pull goes
+    on with.
+    """
+
+    def __init__(self, message: str, model: str, pull: Pull | None = None) -> None:
         super().__init__(message)
         self.model = model
+        self._pull = pull
+
+    @property
+    def can_pull(self) -> bool:
+        """Whether the server is one that fetches models."""
+        return self._pull is not None
+
+    async def pull(self, progress: Progress) -> None:
+        """Fetch the model."""
+        if self._pull is None:
+            raise self
+        await self._pull(progress)
 
 
 class ContextTooLong(RegreenError):
@@ -111,9 +133,10 @@ def one_line(text: str, limit: int = 200) -> str:
 class OllamaWords:
     """The faults of an Ollama server at `url` with the model `name`."""
 
-    def __init__(self, url: str, name: str) -> None:
+    def __init__(self, url: str, name: str, pull: Pull | None = None) -> None:
         self.url = url
         self.name = name
+        self.pull = pull
 
     def down(self) -> ServerDown:
         """Nobody listens."""

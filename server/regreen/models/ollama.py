@@ -14,14 +14,14 @@ from regreen.agent.model import Listener
 from regreen.errors import RegreenError
 from regreen.models import history, limits, probe
 from regreen.models.assemble import OllamaReply
-from regreen.models.faults import NoThinkingSwitch, NoToolSupport, Trouble, persist
+from regreen.models.faults import NoThinkingSwitch, NoToolSupport, Progress, Trouble, persist
 from regreen.models.history import Mode, PrefixMeter, RawReplies
 from regreen.models.hosts import is_local
 from regreen.models.plain import tools_text
 from regreen.models.reading import cut_reply, to_reply
 
 if TYPE_CHECKING:
-    from regreen.models.ollama_wire import Facts, OllamaWire, Progress
+    from regreen.models.ollama_wire import Facts, OllamaWire
 
 _LOOK_AGAIN_SECONDS = 20.0
 """After so long without a request, another program may have had the model thrown out of memory."""

@@ -20,11 +20,8 @@ import ollama
 from regreen.errors import RegreenError
 from regreen.models import limits
 from regreen.models.assemble import JsonObject, json_object
-from regreen.models.faults import OllamaWords, Trouble, looks_like_html
+from regreen.models.faults import OllamaWords, Progress, Trouble, looks_like_html
 from regreen.models.hosts import is_local
-
-Progress = Callable[[str, float | None], None]
-"""Hears ("pulling 5ee4f07cdb9b", 42.0): what goes on, and per cent of it where that is known."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class OllamaWire(ollama.AsyncClient):
         self._between = between_chunks
         self._reached = False
         self.model = model
-        self.words = OllamaWords(url, model)
+        self.words = OllamaWords(url, model, self.get)
 
     async def facts(self) -> Facts:
         """Ask what the model is. Raises MissingModel, ServerDown."""

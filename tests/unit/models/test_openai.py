@@ -1,0 +1,179 @@
+"""An OpenAI-compatible server over its real wire."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from regreen.errors import RegreenError
+from regreen.models.faults import ContextCut, ContextTooLong, MissingModel, QuotaReached
+from regreen.models.openai import OpenAIModel
+from scripted import ScriptedServer
+from scripted.fixtures import StartScripted
+from scripted.talk import SYSTEM, Chat
+
+Talk = Callable[..., Awaitable[tuple[ScriptedServer, Chat]]]
+
+
+@pytest.fixture
+async def talk(scripted: StartScripted) -> AsyncIterator[Talk]:
+    models: list[OpenAIModel] = []
+
+    async def start(policy: Any, **more: Any) -> tuple[ScriptedServer, Chat]:
+        server = scripted(policy)
+        model = OpenAIModel("qwen2.5:3b", f"{server.url}/v1", **{"patience": 0.01, **more})
+        models.append(model)
+        return server, Chat(model)
+
+    yield start
+    for model in models:
+        await model.aclose()
+
+
+async def test_a_call_in_fragments_is_put_together(talk: Talk) -> None:
+    server, chat = await talk("twopart")
+    reply = await chat.ask()
+    assert [call.name for call in reply.calls] == ["edit_file"]
+    assert reply.calls[0].arguments["path"] == "shop/cart.py"
+    assert "".join(chat.ear.heard).strip() == reply.text.strip() != ""
+    assert reply.usage.prompt == server.turns[0].prompt_tokens
+    assert reply.usage.generated == server.turns[0].generated_tokens
+
+
+async def test_several_calls_keep_their_order_and_results_go_back_by_id(talk: Talk) -> None:
+    server, chat = await talk("several")
+    reply = await chat.ask()
+    assert [call.arguments["path"] for call in reply.calls] == ["shop/cart.py", "shop/discounts.py"]
+    chat.answer(reply, "done")
+    await chat.ask()
+    sent = server.turns[-1].body["messages"]
+    ids = [call["id"] for call in sent[2]["tool_calls"]]
+    assert len(set(ids)) == 2
+    assert [message["tool_call_id"] for message in sent[3:]] == ids
+    assert sent[2]["content"] is not None
+
+
+async def test_cached_tokens_are_those_the_server_tells(talk: Talk) -> None:
+    server, chat = await talk("twopart")
+    chat.answer(await chat.ask(), "E   assert 350 == 400")
+    reply = await chat.ask()
+    assert reply.usage.cached == reply.usage.prompt - server.turns[-1].new_tokens > 0
+
+
+@pytest.mark.parametrize(("key", "sent"), [("", "Bearer none"), ("k-123", "Bearer k-123")])
+async def test_a_key_is_sent_only_when_there_is_one(talk: Talk, key: str, sent: str) -> None:
+    server, chat = await talk("twopart", key=key)
+    await chat.ask()
+    assert server.turns[0].headers["authorization"] == sent
+
+
+async def test_a_server_without_tools_gets_them_in_the_prompt(talk: Talk) -> None:
+    server, chat = await talk("no_tools")
+    reply = await chat.ask()
+    assert reply.calls
+    assert "tools" not in server.turns[-1].body
+
+
+@pytest.mark.parametrize(
+    ("policy", "tries"), [("busy503", 3), ("reset", 2), ("error_line", 2), ("no_done", 2), ("rate_limit", 2)]
+)
+async def test_a_passing_fault_is_tried_again(talk: Talk, policy: str, tries: int) -> None:
+    server, chat = await talk(policy)
+    assert (await chat.ask()).calls
+    assert len(server.turns) == tries
+    assert len(chat.ear.waits) == tries - 1
+
+
+async def test_the_servers_own_pause_is_kept(talk: Talk) -> None:
+    _, chat = await talk("rate_limit", patience=1.0)
+    started = time.monotonic()
+    await chat.ask()
+    assert time.monotonic() - started >= 0.05
+
+
+async def test_a_used_up_daily_quota_is_not_asked_again(talk: Talk) -> None:
+    server, chat = await talk("daily_quota")
+    with pytest.raises(QuotaReached, match="daily quota"):
+        await chat.ask()
+    assert len(server.turns) == 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("error500", "failed: 500 llama-server process has terminated"),
+        ("error_lines", "an error was encountered while running the model"),
+        ("resets", "broke in the middle of a reply"),
+        ("html", "does not answer as a model server does"),
+        ("html200", "does not answer as a model server does"),
+        ("unauthorized", "refuses the key"),
+        ("empty", "gives empty replies"),
+    ],
+)
+async def test_a_lasting_fault_has_its_own_words(talk: Talk, policy: str, words: str) -> None:
+    _, chat = await talk(policy)
+    with pytest.raises(RegreenError, match=words) as raised:
+        await chat.ask()
+    assert "\n" not in str(raised.value)
+
+
+async def test_no_server_says_so() -> None:
+    model = OpenAIModel("x", "http://127.0.0.1:9/v1")
+    with pytest.raises(RegreenError, match=r"No model server answers at http://127\.0\.0\.1:9/v1"):
+        await Chat(model).ask()
+    await model.aclose()
+
+
+async def test_an_unknown_model_is_named(talk: Talk) -> None:
+    _, chat = await talk("not_pulled")
+    with pytest.raises(MissingModel, match=r"has no model qwen2\.5:3b") as raised:
+        await chat.ask()
+    assert not raised.value.can_pull
+
+
+async def test_prompts_that_are_too_long_or_were_cut_are_errors(talk: Talk) -> None:
+    _, refused = await talk("short_context")
+    with pytest.raises(ContextTooLong):
+        await refused.ask()
+    _, cut = await talk("cut_context")
+    with pytest.raises(ContextCut, match="read only 200 tokens"):
+        await cut.ask()
+
+
+@pytest.mark.parametrize("policy", ["loop", "endless"])
+async def test_a_reply_without_end_is_cut(talk: Talk, policy: str) -> None:
+    server, chat = await talk(policy)
+    reply = await chat.ask()
+    assert reply.finish == "cut"
+    assert reply.corrective
+    await _until(lambda: server.turns[0].ended == "aborted")
+
+
+@pytest.mark.parametrize("policy", ["silent", "stall"])
+async def test_cancelling_closes_the_stream_at_once(talk: Talk, policy: str) -> None:
+    server, chat = await talk(policy)
+    task = asyncio.create_task(chat.ask())
+    await _until(lambda: len(server.turns) == 1)
+    await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await _until(lambda: server.turns[0].ended == "aborted")
+
+
+async def test_warming_a_server_of_ones_own_evaluates_the_start_of_the_prompt(talk: Talk) -> None:
+    server, chat = await talk("twopart")
+    await chat.model.warm((SYSTEM,), chat.tools, chat.ear)
+    assert [record.kind for record in server.records] == ["warm"]
+
+
+async def _until(true: Any) -> None:
+    for _ in range(500):
+        if true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it never happened")
