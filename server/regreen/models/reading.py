@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from regreen.agent.conversation import Reply, Request, ToolCall, Usage
-from regreen.models.plain import read_reply
+from regreen.models.dialects import read_reply
+from regreen.tools import menu
 
 Wire = Literal["ollama", "openai"]
 
@@ -22,8 +23,13 @@ def to_reply(
     seconds: float,
     thinking: str = "",
 ) -> Reply:
-    """Read the calls out of a body, whatever their dialect; every call gets an id of its own."""
-    reading = read_reply(body, request.tools, request.files, wire=wire)
+    """Read the calls out of a body, whatever their dialect; every call gets an id of its own.
+
+    A tool that was not offered is carried out too when the model asks for it; no tool is, when none was offered.
+    """
+    offered = {tool.name for tool in request.tools}
+    others = [tool for tool in menu.ALL if tool.name not in offered] if offered else []
+    reading = read_reply(body, [*request.tools, *others], request.files, wire=wire)
     calls = _with_ids(reading.calls, len(request.messages))
     return Reply(reading.text, calls, reading.corrective, usage, finish or "stop", seconds, thinking)
 
