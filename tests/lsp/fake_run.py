@@ -84,6 +84,7 @@ def outcome(name: str, target: str = TARGET, **fields: Any) -> None:
 
 
 def begin() -> None:
+    wait_for(lambda message: "buffers" in message)  # the first line, always
     emit("started", run="rec-1", target=TARGET, model="fake", seal="none", budget={}, approval="everyEdit")
     failure = {"type": "AssertionError", "message": "assert 1 == 2"}
     emit("evidence", target=TARGET, failure=failure, seconds=0.1)
@@ -137,7 +138,7 @@ def fix_in_two() -> None:
         return outcome("rejected" if first else "cancelled")
     budget(2)
     emit("step", n=2)
-    second = propose("p2", changed("shop/discounts.py", "> 2", ">= 2"))
+    second = propose("p2", changed("shop/discounts.py", "> threshold", ">= threshold"))
     outcome("fixed" if second and second["decision"] != "reject" else "rejected")
 
 
@@ -149,7 +150,9 @@ def one_edit() -> None:
 
 def two_files() -> None:
     begin()
-    texts = changed("shop/cart.py", "= quantity", "+= quantity") | changed("shop/discounts.py", "> 2", ">= 2")
+    texts = changed("shop/cart.py", "= quantity", "+= quantity") | changed(
+        "shop/discounts.py", "> threshold", ">= threshold"
+    )
     decision = propose("p1", texts)
     outcome("rejected" if not decision or decision["decision"] == "reject" else "fixed")
 
@@ -253,7 +256,7 @@ def until_buffer() -> None:
 
 
 if __name__ == "__main__":
-    record({"argv": ARGUMENTS, "cwd": os.getcwd(), "stdin_tty": sys.stdin.isatty(), "at": time.time()})
+    record({"argv": ARGUMENTS, "cwd": str(Path.cwd()), "stdin_tty": sys.stdin.isatty(), "at": time.time()})
     threading.Thread(target=read_input, daemon=True).start()
     scenario = "undo" if ARGUMENTS[:1] == ["undo"] else sys.argv[1]
     globals()[scenario]()

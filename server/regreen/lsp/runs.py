@@ -88,7 +88,7 @@ class Runs:
     def extend(self, ident: str, steps: int) -> bool:
         """Allow a run more steps; False when there is no such run."""
         run = self._runs.get(ident)
-        if run is None or run.process is None:
+        if run is None or run.process is None or run.reported:
             return False
         run.process.send({"extend": {"steps": steps}})
         return True
