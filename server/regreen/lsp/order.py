@@ -13,7 +13,7 @@ from regreen.errors import RegreenError, UsageError
 from regreen.lsp.documents import file_path
 from regreen.lsp.run import Order
 from regreen.lsp.settings import Settings
-from regreen.workspace.root import Workspace, find_root
+from regreen.workspace.root import find_root, refused_as_workspace
 
 _LINE = re.compile(r":(\d+)$")
 
@@ -61,12 +61,13 @@ def _split_names(text: str) -> tuple[str, ...]:
 def workspace_folder(path: Path, folders: Sequence[Path]) -> Path:
     """The innermost workspace folder that holds the file; without one, the root its project files show.
 
-    Raises RegreenError when that folder must not be worked on (home, a drive's root, system folders).
+    Raises UsageError when that folder must not be worked on (home, a drive's root, system folders).
     """
     holding = [folder for folder in folders if _inside(path, folder)]
     folder = max(holding, key=lambda folder: len(folder.resolve().parts), default=None)
     chosen = folder if folder is not None else find_root(path)
-    Workspace.open(chosen).close()
+    if why := refused_as_workspace(chosen.resolve()):
+        raise UsageError(f"{chosen} cannot be the workspace: {why}; open the folder of the project itself.")
     return chosen
 
 

@@ -194,7 +194,7 @@ class Desk:
             FileChange(c.path, c.before, files[c.path], c.base) if c.path in files else c for c in changes
         ]
         try:
-            self._put(wanted)
+            self._put(wanted, decision.write)
         except (Conflict, PathRefused, OSError) as error:
             return Settled(
                 f"The edit could not be written: {error} Look at the file again before the next edit.",
@@ -216,14 +216,17 @@ class Desk:
             text = f"The person kept only a part, or changed it. In the file now:\n{parts}\n{text}"
         return Settled(text, f"accepted; {verdict.summary()}", verdict)
 
-    def _put(self, changes: Sequence[FileChange]) -> None:
-        """Write the changes, or take note of what the editor wrote. All or nothing."""
+    def _put(self, changes: Sequence[FileChange], write: frozenset[str]) -> None:
+        """Write the changes, or take note of what the editor wrote. All or nothing.
+
+        `write` are the paths that the editor leaves to the run.
+        """
         done: list[FileChange] = []
         try:
             for change in changes:
                 if change.after == change.before:
                     continue
-                if self._writes == "editor":
+                if self._writes == "editor" and change.path not in write:
                     self._writer.note(change)
                     self._draft.set_buffer(change.path, change.after if self._unsaved(change) else None)
                 else:

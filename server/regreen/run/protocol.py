@@ -26,7 +26,9 @@ class Decision:
     """What the person decided on a proposal.
 
     `files` is what the files hold, or shall hold, by path, where that differs from the proposal or the
-    editor wrote them. `lasting` means this one and all to come; `final` that nobody is there to decide.
+    editor wrote them. `write` are paths that the run writes although the editor writes the others: files
+    that are not open in an editor which would not save them. `lasting` means this one and all to come;
+    `final` that nobody is there to decide.
     """
 
     kind: Literal["accept", "reject", "partly"]
@@ -34,6 +36,7 @@ class Decision:
     files: Mapping[str, str] | None = None
     lasting: bool = False
     final: bool = False
+    write: frozenset[str] = frozenset()
 
 
 NOBODY = Decision("reject", "no decision came", final=True)
@@ -160,6 +163,9 @@ class JsonChannel:
             str(message.get("reason") or ""),
             {str(k): str(v) for k, v in files.items() if v is not None} if isinstance(files, dict) else None,
             lasting=proposal == "*",
+            write=frozenset(map(str, message["write"]))
+            if isinstance(message.get("write"), list)
+            else frozenset(),
         )
         if decision.lasting:
             self._lasting = decision
