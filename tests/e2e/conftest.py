@@ -39,6 +39,19 @@ def vsix() -> Path:
 
 
 @pytest.fixture(scope="session")
+def explorer_stand_in(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An extension that lists the toy shop's tests in the Test Explorer, as the Python extension does."""
+    built = tmp_path_factory.mktemp("stand-in") / "stand-in.vsix"
+    command = [EXTENSION / "node_modules" / ".bin" / "vsce", "package", "--no-dependencies", "--skip-license"]
+    done = subprocess.run(
+        [*command, "--allow-missing-repository", "--out", built],
+        cwd=PROJECT / "tests" / "e2e" / "explorer_stand_in", stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return built
+
+
+@pytest.fixture(scope="session")
 def vscode() -> None:
     """code-server and Chromium are there."""
     script = PROJECT / "tests" / "e2e" / "install_vscode.sh"
@@ -62,11 +75,11 @@ def browser() -> Iterator[Browser]:
 def open_window(
     request: pytest.FixtureRequest, vscode: None, vsix: Path, browser: Browser, tmp_path: Path
 ) -> Iterator[Open]:
-    """`open_window(folder, settings)` gives a window on the folder; a failed test leaves a screenshot and the logs."""
+    """`open_window(folder, settings, *extensions)`: a window on the folder; a failed test leaves a screenshot and logs."""
     opened: list[tuple[CodeServer, Page]] = []
 
-    def start(folder: Path, settings: dict[str, Any], env: dict[str, str] | None = None) -> Workbench:
-        server = CodeServer(tmp_path / f"vscode{len(opened)}", vsix, settings, env or {})
+    def start(folder: Path, settings: dict[str, Any], *more_extensions: Path) -> Workbench:
+        server = CodeServer(tmp_path / f"vscode{len(opened)}", [vsix, *more_extensions], settings)
         page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
         opened.append((server, page))
         return Workbench(page, server, folder)

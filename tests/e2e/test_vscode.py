@@ -140,6 +140,34 @@ def test_with_no_model_at_all_the_vsix_alone_fixes_the_test_by_keyboard(
     wait_for(lambda: BROKEN in cart.read_text() and not changed_files(shop), "the files are as they were")
 
 
+def test_a_run_started_in_the_test_explorer_can_be_cancelled_while_its_proposal_waits(
+    open_window: Open, shop: Path, bare_python: Path, explorer_stand_in: Path
+) -> None:
+    window = open_window(shop, settings(bare_python, model="builtin"), explorer_stand_in)
+    page = window.page
+    open_the_test(window)
+    window.command("Testing: Focus on Test Explorer View")
+    row = page.locator(".test-explorer .monaco-list-row").filter(has_text="test_adding_more").first
+    row.hover()
+    row.locator('a.action-label[aria-label^="Fix Failing Test"]').click()
+    expect(window.status("Review: shop/")).to_be_visible(timeout=RUN_MS)
+    expect(window.title_button("Accept Proposal")).to_be_visible()
+    picture(page, "vscode-test-explorer")
+
+    window.tab("Regreen proposal").locator(".codicon-close").click()
+    expect(window.title_button("Accept Proposal")).to_have_count(0)
+    window.status("Review: shop/").click()
+    expect(window.title_button("Accept Proposal")).to_be_visible()
+
+    pressed = time.perf_counter()
+    window.command("Regreen: Cancel Run")
+    expect(window.toast("Cancelled")).to_be_visible()
+    expect(window.title_button("Accept Proposal")).to_have_count(0)
+    note_figure("cancel_to_outcome_ms", round((time.perf_counter() - pressed) * 1000))
+    expect(window.status("Review:")).to_have_count(0)
+    assert changed_files(shop) == []
+
+
 def changed_files(shop: Path) -> list[str]:
     """The files that git sees as changed, with those that are new."""
     done = subprocess.run(

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +72,12 @@ def free_port() -> int:
 
 
 class CodeServer:
-    """One code-server with folders of its own, and the extension installed from its VSIX."""
+    """One code-server with folders of its own, and extensions installed from their VSIX files."""
 
-    def __init__(self, folder: Path, vsix: Path, settings: Mapping[str, Any], env: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, extensions: Sequence[Path], settings: Mapping[str, Any]) -> None:
         self.port = free_port()
         self._folder = folder
-        self._env = {**os.environ, "HOME": str(folder / "home"), **env}
+        self._env = {**os.environ, "HOME": str(folder / "home")}
         # Set inside an editor's terminal: code-server would hand the folder to that editor.
         for name in ("VSCODE_IPC_HOOK_CLI", "PYTHONPATH", "VIRTUAL_ENV"):
             self._env.pop(name, None)
@@ -89,7 +89,7 @@ class CodeServer:
             chosen = settings if name == "Machine" else {**QUIET, **settings}
             path.write_text(json.dumps(chosen, indent=2))
         done = subprocess.run(
-            [*self._command(), "--install-extension", str(vsix)],
+            [*self._command(), *(part for vsix in extensions for part in ("--install-extension", str(vsix)))],
             env=self._env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr

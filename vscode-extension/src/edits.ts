@@ -115,6 +115,42 @@ export function keptOnly(edit: WorkspaceEditLike, kept: (hunk: Hunk) => boolean)
   return { documentChanges: changes };
 }
 
+/** `edit` with the text of some documents replaced by what a person made of it; `bases` are the texts it starts from. */
+export function withTexts(edit: WorkspaceEditLike, texts: ReadonlyMap<string, string>, bases: ReadonlyMap<string, string>): WorkspaceEditLike {
+  const done = new Set<string>();
+  const changes = (edit.documentChanges ?? []).flatMap((operation): DocumentChange[] => {
+    const uri = operation.textDocument?.uri;
+    const text = uri === undefined ? undefined : texts.get(uri);
+    if (uri === undefined || text === undefined) return [operation];
+    if (done.has(uri)) return [];
+    done.add(uri);
+    return [{ ...operation, edits: changedLines(bases.get(uri) ?? "", text) }];
+  });
+  return { ...edit, documentChanges: changes };
+}
+
+/** One edit of the lines between the first and the last that differ; none when nothing does. */
+export function changedLines(before: string, after: string): TextEdit[] {
+  if (before === after) return [];
+  const old = before.match(LINES) ?? [];
+  const now = after.match(LINES) ?? [];
+  let head = 0;
+  while (head < old.length && head < now.length && old[head] === now[head]) head++;
+  let tail = 0;
+  while (tail < old.length - head && tail < now.length - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  const end = old.length - tail;
+  const newText = now.slice(head, now.length - tail).join("");
+  return [{ range: { start: place(old, head), end: place(old, end) }, newText }];
+}
+
+const LINES = /[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+/g;
+
+/** Where line `line` begins; past the last line, the end of a text that does not end in a line end. */
+function place(lines: readonly string[], line: number): Position {
+  const last = lines[line - 1];
+  return last === undefined || /[\r\n]$/.test(last) ? { line, character: 0 } : { line: line - 1, character: last.length };
+}
+
 function withoutAnnotation<T extends { annotationId?: string }>(value: T): T {
   const copy = { ...value };
   delete copy.annotationId;

@@ -2,18 +2,18 @@
  * Shows a proposal as a diff and waits for the person.
  *
  * The server announces a proposal (`regreen/proposal`) and then sends it as `workspace/applyEdit`. Here the edit waits
- * until the person accepts (all of it or some hunks) or rejects; then it is applied without any further question, files
- * that held no unsaved changes are saved, `regreen/decision` goes out, and only then the request is answered. An edit
+ * until the person accepts (all of it, some hunks, or what they made of it) or rejects; then it is applied without any
+ * further question, files that held no unsaved changes are saved, `regreen/decision` goes out, and only then the request is answered. An edit
  * is applied only on the very text it was shown for.
  */
 
 import * as vscode from "vscode";
-import { applyEdits, editsFor, hunkAt, hunksOf, keptOnly, sameText, urisOf, type Hunk, type WorkspaceEditLike } from "./edits";
+import { applyEdits, editsFor, hunkAt, hunksOf, keptOnly, sameText, urisOf, withTexts, type Hunk, type Side, type WorkspaceEditLike } from "./edits";
+import { ProposalFiles, SCHEME } from "./proposalFiles";
 import type { Decision, DecisionKind, Proposal, ProposalNotice } from "./protocol";
 import { shorten, showVerdict } from "./render";
 import type { Status } from "./status";
 
-export const SCHEME = "regreen-proposal";
 const TYPING_MS = 2000;
 
 export interface ApplyParams {
@@ -32,6 +32,7 @@ type Choice = { kind: "accept" } | { kind: "reject"; reason: string } | { kind: 
 
 /** A proposal in front of the person. */
 export class OpenProposal {
+  private static opened = 1;
   readonly hunks: Hunk[];
   readonly leftOut = new Set<Hunk>();
   readonly choice: Promise<Choice>;
@@ -61,22 +62,28 @@ export class OpenProposal {
     return applyEdits(this.bases.get(uri) ?? "", editsFor(keptOnly(this.edit, this.kept), uri));
   }
 
+  /** The folder of its documents in the diff, which also keeps two proposals of one name apart. */
+  readonly folder = `/${OpenProposal.opened++}/`;
+
+  uriOf(side: Side, uri: string): vscode.Uri {
+    return vscode.Uri.from({ scheme: SCHEME, path: `${this.folder}${side}/${this.pathOf(uri)}` });
+  }
+
   pathOf(uri: string): string {
     return this.proposal.files.find((file) => file.uri === uri)?.path ?? vscode.workspace.asRelativePath(vscode.Uri.parse(uri));
   }
 }
 
-export class Review implements vscode.Disposable, vscode.TextDocumentContentProvider {
+export class Review implements vscode.Disposable {
   private readonly announced = new Map<string, ProposalNotice>();
   private readonly acceptAllOf = new Set<string>();
-  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  private readonly files = new ProposalFiles();
   private readonly opened = new vscode.EventEmitter<OpenProposal | undefined>();
   private readonly disposables: vscode.Disposable[];
   private queue: Promise<unknown> = Promise.resolve();
   private typedAt = 0;
   current: OpenProposal | undefined;
 
-  readonly onDidChange = this.changed.event;
   /** Fires when a proposal opens, when its kept hunks change, and with undefined when it closes. */
   readonly onDidChangeProposal = this.opened.event;
 
@@ -86,7 +93,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     private readonly sendDecision: (decision: Decision) => Promise<void>,
   ) {
     this.disposables = [
-      vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+      this.files.register(),
       vscode.workspace.onDidChangeTextDocument((event) => {
         if (event.document === vscode.window.activeTextEditor?.document && event.contentChanges.length > 0) this.typedAt = Date.now();
       }),
@@ -129,9 +136,13 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     const open = this.current;
     if (!open) return;
     for (const hunk of hunks) {
+      if (this.madeBy(open, hunk.uri) !== undefined) {
+        void vscode.window.setStatusBarMessage("Regreen: you changed this file of the proposal; undo that to choose changes.", 6000);
+        continue;
+      }
       if (kept) open.leftOut.delete(hunk);
       else open.leftOut.add(hunk);
-      this.changed.fire(proposedUri(open, hunk.uri));
+      this.files.set(open.uriOf("proposed", hunk.uri), open.textOf(hunk.uri));
     }
     this.opened.fire(open);
   }
@@ -141,7 +152,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     const open = this.current;
     if (!editor || !open) return;
     const shown = editor.document.uri;
-    const uri = urisOf(open.edit).find((one) => normal(one) === shown.toString() || proposedUri(open, one).toString() === shown.toString());
+    const uri = urisOf(open.edit).find((one) => normal(one) === shown.toString() || open.uriOf("proposed", one).toString() === shown.toString());
     const side = shown.scheme === SCHEME ? "proposed" : "base";
     const hunk = uri === undefined ? undefined : hunkAt(open.edit, uri, editor.selection.active.line, side, open.kept);
     const own = hunk && open.own(hunk);
@@ -149,25 +160,17 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     else void vscode.window.setStatusBarMessage("Regreen: no proposed change at the cursor.", 4000);
   }
 
-  provideTextDocumentContent(uri: vscode.Uri): string {
-    const open = this.current;
-    if (!open) return "";
-    const [, side, target] = /^(base|proposed)&(.*)$/s.exec(uri.query) ?? [];
-    if (target === undefined) return "";
-    return side === "base" ? (open.bases.get(target) ?? "") : open.textOf(target);
-  }
-
   /** Opens the diff of one file of the proposal that waits, the first one by default. */
   async show(uri?: string, line?: number, preserveFocus = false): Promise<void> {
     const open = this.current;
     const target = uri ?? (open && urisOf(open.edit)[0]);
     if (!open || target === undefined) return;
-    const left = open.bases.has(target) ? vscode.Uri.parse(target, true) : baseUri(open, target);
+    const left = open.bases.has(target) ? vscode.Uri.parse(target, true) : open.uriOf("base", target);
     const verdict = open.proposal.verdict ? showVerdict(open.proposal.verdict) : "not tried";
     const title = `${open.pathOf(target)}: Regreen proposal (${shorten(verdict, 48)})`;
     const first = line ?? open.hunks.find((hunk) => hunk.uri === target)?.line ?? 0;
     const options: vscode.TextDocumentShowOptions = { preview: false, preserveFocus, selection: new vscode.Range(first, 0, first, 0) };
-    await vscode.commands.executeCommand("vscode.diff", left, proposedUri(open, target), title, options);
+    await vscode.commands.executeCommand("vscode.diff", left, open.uriOf("proposed", target), title, options);
   }
 
   async showReason(): Promise<void> {
@@ -180,7 +183,7 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
 
   dispose(): void {
     this.runEnded();
-    for (const one of [...this.disposables, this.changed, this.opened]) one.dispose();
+    for (const one of [...this.disposables, this.opened]) one.dispose();
   }
 
   private async decideAndApply(params: ApplyParams, apply: Apply): Promise<ApplyAnswer> {
@@ -193,13 +196,19 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     if (!isBasedOn(open)) return this.stale(open);
     const ask = !this.acceptAllOf.has(notice.run) && annotations.some(([, annotation]) => annotation.needsConfirmation === true);
     const choice: Choice = ask ? await this.ask(open) : { kind: "accept" };
-    if (choice.kind === "accept" && open.hunks.some(open.kept)) return this.applyKept(open, params, apply);
+    const made = new Map(urisOf(open.edit).map((uri) => [uri, ask ? this.madeBy(open, uri) : undefined] as const).filter(isPresent));
+    if (ask) await this.files.close(open.folder);
+    if (choice.kind === "accept" && (made.size > 0 || open.hunks.some(open.kept))) return this.applyKept(open, made, params, apply);
     const reason = choice.kind === "accept" ? "no change was kept" : choice.kind === "reject" ? choice.reason : "the run was ended";
     await this.tell(open, "reject", reason);
     return { applied: false, failureReason: reason || "rejected" };
   }
 
   private async ask(open: OpenProposal): Promise<Choice> {
+    for (const uri of urisOf(open.edit)) {
+      this.files.set(open.uriOf("proposed", uri), open.textOf(uri));
+      if (!open.bases.has(uri)) this.files.set(open.uriOf("base", uri), "", true);
+    }
     this.current = open;
     await vscode.commands.executeCommand("setContext", "regreen.proposalOpen", true);
     this.status.proposalWaits(urisOf(open.edit).map((uri) => open.pathOf(uri)).join(", "));
@@ -210,7 +219,6 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
       return await open.choice;
     } finally {
       this.status.proposalDone();
-      await closeDiffs(open);
       // Its notification has buttons that would do nothing now; other ones stay under the bell.
       await vscode.commands.executeCommand("notifications.hideToasts");
       this.current = undefined;
@@ -238,11 +246,19 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
     else void this.showReason();
   }
 
-  private async applyKept(open: OpenProposal, params: ApplyParams, apply: Apply): Promise<ApplyAnswer> {
+  /** The text that the person made of a file of the proposal, or undefined when they left it as it is. */
+  private madeBy(open: OpenProposal, uri: string): string | undefined {
+    const text = this.files.textOf(open.uriOf("proposed", uri));
+    return sameText(text, open.textOf(uri)) ? undefined : text;
+  }
+
+  private async applyKept(open: OpenProposal, made: ReadonlyMap<string, string>, params: ApplyParams, apply: Apply): Promise<ApplyAnswer> {
     const now = await textsNow([...open.bases.keys()]);
     if ([...open.bases].some(([uri, base]) => now.get(uri) !== base)) return this.stale(open);
-    const all = open.hunks.every(open.kept);
-    const answer = await applyAndSave({ ...params, edit: keptOnly(open.edit, open.kept) }, apply, this.log);
+    const all = made.size === 0 && open.hunks.every(open.kept);
+    const kept = made.size > 0 ? (hunk: Hunk): boolean => open.kept(hunk) || made.has(hunk.uri) : open.kept;
+    const edit = withTexts(keptOnly(open.edit, kept), made, open.bases);
+    const answer = await applyAndSave({ ...params, edit }, apply, this.log);
     if (!answer.applied) return this.stale(open);
     await this.tell(open, all ? "accept" : "partly", "");
     return answer;
@@ -263,17 +279,13 @@ export class Review implements vscode.Disposable, vscode.TextDocumentContentProv
   }
 }
 
-function proposedUri(open: OpenProposal, uri: string): vscode.Uri {
-  return vscode.Uri.from({ scheme: SCHEME, path: `/${open.proposal.id}/${open.pathOf(uri)}`, query: `proposed&${uri}` });
-}
-
 /** A URI as the editor itself writes it: servers escape `:` and capitals differently. */
 function normal(uri: string): string {
   return vscode.Uri.parse(uri, true).toString();
 }
 
-function baseUri(open: OpenProposal, uri: string): vscode.Uri {
-  return vscode.Uri.from({ scheme: SCHEME, path: `/${open.proposal.id}/${open.pathOf(uri)}`, query: `base&${uri}` });
+function isPresent(entry: readonly [string, string | undefined]): entry is readonly [string, string] {
+  return entry[1] !== undefined;
 }
 
 /** Whether the proposed text is what the edits make of the text that the editor holds. */
@@ -310,10 +322,4 @@ async function applyAndSave(params: ApplyParams, apply: Apply, log: vscode.LogOu
     void vscode.window.showWarningMessage(`${path} holds the accepted change but could not be saved: make the file writable, then save it.`);
   }
   return answer;
-}
-
-async function closeDiffs(open: OpenProposal): Promise<void> {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const ours = tabs.filter(({ input }) => input instanceof vscode.TabInputTextDiff && input.modified.scheme === SCHEME && input.modified.path.startsWith(`/${open.proposal.id}/`));
-  if (ours.length > 0) await vscode.window.tabGroups.close(ours);
 }

@@ -33,6 +33,13 @@ export interface ServerEvents {
   executeCommand(command: string, args: unknown[], next: (command: string, args: unknown[]) => Promise<unknown>): Promise<unknown>;
 }
 
+/** While it starts, errors go to its log only: we say in our own words what to do. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown, showNotification?: boolean | "force"): void {
+    super.error(message, data, this.state === State.Running ? showNotification : false);
+  }
+}
+
 export type Environment = () => Promise<Record<string, string>>;
 
 export class Server implements vscode.Disposable {
@@ -122,26 +129,35 @@ export class Server implements vscode.Disposable {
 
   private async start(): Promise<void> {
     this.status.serverState("starting", "busy");
+    let launch: LaunchOptions;
     try {
-      const launch = await this.launch();
-      const client = new LanguageClient("regreen", "Regreen", launch, this.clientOptions());
+      launch = await this.launch();
+    } catch (error) {
+      this.notRunning(error instanceof Error ? error.message : String(error), this.log);
+      return;
+    }
+    try {
+      const client = new QuietClient("regreen", "Regreen", launch, this.clientOptions());
       this.listen(client);
       this.client = client;
       await client.start();
       this.started.fire(undefined);
       this.status.serverState("ready", "ready", this.command()?.command ?? "");
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      this.status.serverState("not running", "error", text);
-      this.log.error(text);
-      void this.sayNotRunning(text);
+      this.serverLog.error(String(error));
+      this.notRunning("Regreen's server did not start; its output says why.", this.serverLog);
     }
   }
 
-  private async sayNotRunning(text: string): Promise<void> {
-    const pressed = await vscode.window.showErrorMessage(text, "Open Settings", "Show Output");
-    if (pressed === "Show Output") this.log.show(true);
-    if (pressed === "Open Settings") await vscode.commands.executeCommand("workbench.action.openSettings", "regreen.serverInterpreter");
+  private notRunning(text: string, log: vscode.LogOutputChannel): void {
+    this.status.serverState("not running", "error", text);
+    this.log.error(text);
+    const offer = async (): Promise<void> => {
+      const pressed = await vscode.window.showErrorMessage(text, "Open Settings", "Show Output");
+      if (pressed === "Show Output") log.show(true);
+      if (pressed === "Open Settings") await vscode.commands.executeCommand("workbench.action.openSettings", "regreen.serverInterpreter");
+    };
+    void offer();
   }
 
   private async launch(): Promise<LaunchOptions> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applyEdits, hunkAt, hunksOf, keptOnly, sameText, urisOf, type TextEdit, type WorkspaceEditLike } from "../src/edits";
+import { applyEdits, changedLines, hunkAt, hunksOf, keptOnly, sameText, urisOf, withTexts, type TextEdit, type WorkspaceEditLike } from "../src/edits";
 
 const CART = "file:///shop/cart.py";
 const NEW = "file:///shop/offers.py";
@@ -79,4 +79,19 @@ test("a hunk that only removes lines can still be found on the proposed side", (
 test("texts that differ in line ends only are the same to an editor", () => {
   assert.equal(sameText("a\r\nb\r", "a\nb\n"), true);
   assert.equal(sameText("a\n", "a"), false);
+});
+
+test("what a person made of a text becomes one edit of the lines that differ", () => {
+  const texts = ["", "a", "a\n", "a\nb\n", "a\nb\nc", "b\nc", "a\r\nb\r\n", "x\na\nb\n", "a\na\n", "a\na\na\n"];
+  for (const before of texts) for (const after of texts) assert.equal(applyEdits(before, changedLines(before, after)), after, JSON.stringify([before, after]));
+  assert.deepEqual(changedLines("a\nb\nc\n", "a\nB\nc\n"), [{ range: { start: { line: 1, character: 0 }, end: { line: 2, character: 0 } }, newText: "B\n" }]);
+});
+
+test("a person's own text replaces all hunks of its file and leaves the other files alone", () => {
+  const base = "a\nb\nc\nd\n";
+  const mine = withTexts(keptOnly(TWO, () => true), new Map([[CART, "a\nmine\nc\nd\n"]]), new Map([[CART, base]]));
+  assert.equal(applyEdits(base, mine.documentChanges?.[0]?.edits ?? []), "a\nmine\nc\nd\n");
+  assert.equal(mine.documentChanges?.length, 3);
+  const made = withTexts(keptOnly(TWO, () => true), new Map([[NEW, "y = 2\n"]]), new Map());
+  assert.equal(applyEdits("", made.documentChanges?.[2]?.edits ?? []), "y = 2\n");
 });
