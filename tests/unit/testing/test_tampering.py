@@ -1,0 +1,109 @@
+"""Edits that reach into what decides the test are refused; ordinary code is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from regreen.testing.tampering import reaches_into_runner
+
+BEFORE = '''\
+"""Prices, as in the pytest documentation."""
+import os
+import sys
+
+
+def total(prices):
+    return sum(prices)
+'''
+
+
+@pytest.mark.parametrize(
+    ("added", "what"),
+    [
+        ("import pytest\n", "import pytest"),
+        ("from _pytest.python import Function\n", "import _pytest.python"),
+        ("import unittest.case\n", "import unittest.case"),
+        ("import gc\n", "import gc"),
+        ("import ctypes as c\n", "import ctypes"),
+        ("import builtins\n", "import builtins"),
+        ("sys.modules['x'] = 1\n", "sys.modules"),
+        ("from sys import modules\n", "sys.modules"),
+        ("if 'pytest' in sys.argv[0]:\n    total = lambda prices: 5\n", "the text 'pytest'"),
+        ("FAKE = 'PYTEST_CURRENT_TEST' in os.environ\n", "PYTEST_CURRENT_TEST"),
+        ("def f():\n    os._exit(0)\n", "os._exit"),
+        ("def f():\n    return sys._getframe(1).f_back\n", "sys._getframe"),
+        ("import inspect\ndef f():\n    return inspect.stack()\n", "inspect.stack"),
+        ("def f(e):\n    return e.__traceback__.tb_frame.f_locals\n", "tb_frame"),
+        ("sys.exit(0)\n", "exit while the module is imported"),
+        ("raise SystemExit(0)\n", "SystemExit while the module is imported"),
+        ("exec('x = 1')\n", "exec()"),
+        ("__import__('x')\n", "__import__"),
+        ("m = getattr(sys, 'mod' + 'ules')\n", "getattr(sys"),
+        ("import tests.test_shop\n", "import tests.test_shop"),
+        ("from test_shop import test_total\n", "import test_shop"),
+        ("import json\njson.dumps = lambda value: ''\n", "json.dumps, which it replaces"),
+        ("sys.path.insert(0, '/tmp')\n", "sys.path"),
+        ("sys.stdout = None\n", "sys.stdout"),
+        ("class Any:\n    def __eq__(self, other):\n        return True\n", "__eq__ that gives one answer"),
+        ("def pytest_runtest_makereport():\n    pass\n", "the hook pytest_runtest_makereport"),
+        ("for c in object.__subclasses__():\n    pass\n", "__subclasses__"),
+    ],
+)
+def test_an_edit_that_reaches_out_is_named(added: str, what: str) -> None:
+    said = reaches_into_runner(BEFORE, BEFORE + added, "shop/prices.py")
+    assert what in said
+    assert said.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "import json\nimport logging\n",
+        "def f(argv):\n    if not argv:\n        sys.exit(2)\n",
+        "if __name__ == '__main__':\n    sys.exit(0)\n",
+        "def f():\n    sys.stdout.write('x')\n    return os.environ.get('HOME')\n",
+        "import re\nWORD = re.compile('x')\n",
+        "class Money:\n    def __eq__(self, other):\n        return self.cents == other.cents\n",
+        "def f():\n    '''Used by pytest.'''\n    return 'tested'\n",
+        "import inspect\ndef f(g):\n    return inspect.signature(g)\n",
+        "from shop.latest_news import headline\n",
+        "def test_total(x):\n    return x\n",
+    ],
+)
+def test_ordinary_edits_pass(added: str) -> None:
+    assert reaches_into_runner(BEFORE, BEFORE + added, "shop/prices.py") == ""
+
+
+def test_what_was_there_before_is_the_projects_own() -> None:
+    before = "import sys\nimport pytest\n\ndef f():\n    return sys.modules['a']\n"
+    after = before.replace("'a'", "'b'")
+    assert reaches_into_runner(before, after, "plugin.py") == ""
+    assert "sys.modules" in reaches_into_runner(before, after + "X = sys.modules\n", "plugin.py")
+    broken = before + "def g(:\n"
+    assert reaches_into_runner(broken, before, "plugin.py") == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("conftest.py", "runs before the test"),
+        ("shop/conftest.py", "runs before the test"),
+        ("sitecustomize.py", "runs before the test"),
+        ("src/usercustomize.py", "runs before the test"),
+        ("hook.pth", "runs before the test"),
+        ("json.py", "instead of the module 'json'"),
+        ("src/pytest.py", "runs before the test"),
+        ("_pytest/__init__.py", "instead of the module '_pytest'"),
+    ],
+)
+def test_new_files_that_take_over_are_refused_by_name(path: str, says: str) -> None:
+    assert says in reaches_into_runner("", "x = 1\n", path)
+
+
+def test_a_module_deep_in_a_package_may_be_called_like_one_of_the_library() -> None:
+    assert reaches_into_runner("", "x = 1\n", "shop/io/json.py") == ""
+    assert reaches_into_runner("x = 2\n", "x = 1\n", "json.py") == ""
+
+
+def test_an_edit_that_does_not_parse_is_left_to_the_runner() -> None:
+    assert reaches_into_runner(BEFORE, "import pytest(\n", "shop/prices.py") == ""
