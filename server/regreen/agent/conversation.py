@@ -73,7 +73,8 @@ class Reply:
 
     `text` is the prose without the calls. `corrective` is set instead of `calls` when the reply meant a
     call that cannot be carried out: it is the text to send back. `why` is one sentence for the proposal.
-    `seconds` is the time the model worked, without loading it.
+    `seconds` is the time the model worked, without loading it. `reason` names the kind of the corrective (see
+    `models.dialects`), and `note` is for the model, beside the results of the calls.
     """
 
     text: str = ""
@@ -84,3 +85,5 @@ class Reply:
     seconds: float = 0.0
     thinking: str = ""
     confidence: str = ""
+    reason: str = ""
+    note: str = ""

@@ -165,13 +165,21 @@ async def look_for_ollama(
 
 
 def _by_preference(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Models of the preferred families, the best first; of one family the largest, but none beyond 10 GB."""
+    """Models of the preferred families, the best first; of one family the largest, but none beyond 10 GB.
+
+    Never one that only looks as if it were here and runs on somebody else's machine.
+    """
 
     def rank(entry: dict[str, Any]) -> int:
         name = str(entry.get("name", "")).rsplit("/", 1)[-1]
         return next((n for n, family in enumerate(PREFERRED) if name.startswith(family)), len(PREFERRED))
 
-    usable = [e for e in entries if e.get("name") and int(e.get("size") or 0) <= 10e9]
+    here = [
+        e
+        for e in entries
+        if e.get("name") and not e.get("remote_host") and not str(e["name"]).endswith("-cloud")
+    ]
+    usable = [e for e in here if int(e.get("size") or 0) <= 10e9]
     return sorted(usable, key=lambda e: (rank(e), -int(e.get("size") or 0)))
 
 

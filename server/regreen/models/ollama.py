@@ -17,8 +17,8 @@ from regreen.models.assemble import OllamaReply
 from regreen.models.faults import NoThinkingSwitch, NoToolSupport, Progress, Trouble, persist
 from regreen.models.history import Mode, PrefixMeter, RawReplies
 from regreen.models.hosts import is_local
-from regreen.models.plain import tools_text
 from regreen.models.reading import cut_reply, to_reply
+from regreen.models.text_tools import tools_text
 
 if TYPE_CHECKING:
     from regreen.models.ollama_wire import Facts, OllamaWire
@@ -164,6 +164,10 @@ class OllamaModel:
 
     def _recall(self) -> None:
         assert self._facts is not None
+        if self._facts.remote:
+            self._notes(
+                f"{self._model} runs at {self._facts.remote}: parts of your code are sent there, off this machine."
+            )
         if not self._facts.takes_tools:
             self._use_text(f"{self._model} does not take tools, so they are described in the prompt.")
         elif self._cache is not None:

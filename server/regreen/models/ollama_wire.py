@@ -26,7 +26,8 @@ from regreen.models.hosts import is_local
 
 @dataclass(frozen=True)
 class Facts:
-    """What the server tells about the model. `window` is what it was trained for, in tokens."""
+    """What the server tells about the model. `window` is what it was trained for, in tokens; `remote` the host that
+    runs it when it is not this server ("cloud" models), else ""."""
 
     version: str
     digest: str
@@ -35,6 +36,7 @@ class Facts:
     bytes_per_token: int
     takes_tools: bool
     tags_in_template: bool
+    remote: str
 
 
 class OllamaWire(ollama.AsyncClient):
@@ -45,7 +47,7 @@ class OllamaWire(ollama.AsyncClient):
             limits.FIRST_BYTE_SECONDS, connect=limits.CONNECT_SECONDS, write=60.0, pool=None
         )
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
-            url, timeout=timeout, trust_env=not is_local(url)
+            url, timeout=timeout, trust_env=not is_local(url), follow_redirects=False
         )
         self._http = cast("httpx.AsyncClient", cast(Any, self)._client)
         self._between = between_chunks
@@ -73,6 +75,7 @@ class OllamaWire(ollama.AsyncClient):
             bytes_per_token=_cache_bytes(info),
             takes_tools=not isinstance(capabilities, list) or "tools" in capabilities,
             tags_in_template="<tool_call>" in template and not shown.get("renderer"),
+            remote=str(shown.get("remote_host") or ""),
         )
 
     async def is_loaded(self, window: int) -> bool:

@@ -20,8 +20,8 @@ from regreen.models.faults import NoToolSupport, Trouble, persist
 from regreen.models.history import Mode, PrefixMeter, RawReplies
 from regreen.models.hosts import is_local
 from regreen.models.openai_words import OpenAIWords, UnknownParameter
-from regreen.models.plain import tools_text
 from regreen.models.reading import cut_reply, to_reply
+from regreen.models.text_tools import tools_text
 
 if TYPE_CHECKING:
     from regreen.models.openai_wire import OpenAIWire

@@ -23,7 +23,9 @@ class OpenAIWire:
 
     def __init__(self, url: str, key: str, words: OpenAIWords, between_chunks: float) -> None:
         timeout = openai.Timeout(limits.FIRST_BYTE_SECONDS, connect=limits.CONNECT_SECONDS, write=60.0)
-        http = openai.DefaultAsyncHttpxClient(trust_env=not is_local(url), timeout=timeout)
+        http = openai.DefaultAsyncHttpxClient(
+            trust_env=not is_local(url), timeout=timeout, follow_redirects=False
+        )
         # The key is never read from a workspace; "none" is what servers without keys are sent.
         self._client = openai.AsyncOpenAI(
             api_key=key or "none", base_url=url, timeout=timeout, max_retries=0, http_client=http

@@ -22,9 +22,8 @@ from regreen.models.faults import (
 )
 
 _TOO_LONG = ("context length", "context size", "exceed_context_size", "maximum context", "too many tokens")
-_PARAMETER = re.compile(
-    r"(?i)(?:unsupported|unknown|unrecognized|unexpected|invalid)\s+(?:request\s+)?"
-    r"(?:parameter|argument|value|field)s?\b[^'\"`]*['\"`]([a-z_]+)"
+_NOT_TAKEN = re.compile(
+    r"(?i)unsupported|unrecognized|unknown|unexpected|not supported|not permitted|does not support"
 )
 _DROPPABLE = ("max_tokens", "temperature", "seed", "stream_options")
 _LONGEST_RETRY_AFTER = 60.0
@@ -100,9 +99,10 @@ class OpenAIWords:
             and ("support" in low or "jinja" in low or "tool-call-parser" in low or "tool choice" in low)
         ):
             return NoToolSupport(message)
-        parameter = _PARAMETER.search(message)
-        if status in (400, 422) and parameter and parameter.group(1) in _DROPPABLE:
-            return UnknownParameter(parameter.group(1), message)
+        if status in (400, 422) and _NOT_TAKEN.search(message):
+            for name in _DROPPABLE:
+                if re.search(rf"\b{name}\b", message):
+                    return UnknownParameter(name, message)
         if status == 404:
             if "model" in low:
                 return MissingModel(
@@ -112,6 +112,8 @@ class OpenAIWords:
             return self.not_a_server()
         if status in (400, 405, 413, 422):
             return self.refused(message)
+        if 300 <= status < 400:
+            return self.not_a_server()
         loading = status == 503 and "load" in low
         error = ModelFault(
             f"{self.url} failed: {status} {one_line(message)}. Try again later, or another model."

@@ -31,14 +31,24 @@ def to_reply(
     others = [tool for tool in menu.ALL if tool.name not in offered] if offered else []
     reading = read_reply(body, [*request.tools, *others], request.files, wire=wire)
     calls = _with_ids(reading.calls, len(request.messages))
-    return Reply(reading.text, calls, reading.corrective, usage, finish or "stop", seconds, thinking)
+    return Reply(
+        reading.text,
+        calls,
+        reading.corrective,
+        usage,
+        finish or "stop",
+        seconds,
+        thinking or reading.thinking,
+        reason=reading.reason,
+        note=reading.note,
+    )
 
 
 def cut_reply(text: str, why: str, usage: Usage, seconds: float) -> Reply:
     """The reply for a stream that was cut since it led nowhere: nothing of it is carried out."""
     kept = text[:300] + (" …" if len(text) > 300 else "")
     corrective = f"Your reply was stopped: {why}. Answer with one sentence and one tool call."
-    return Reply(kept, (), corrective, usage, "cut", seconds)
+    return Reply(kept, (), corrective, usage, "cut", seconds, reason="repeats")
 
 
 def _with_ids(calls: tuple[ToolCall, ...], turn: int) -> tuple[ToolCall, ...]:

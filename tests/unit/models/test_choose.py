@@ -57,6 +57,12 @@ async def test_auto_takes_another_model_that_calls_tools_and_says_which(scripted
     assert notes == ["qwen2.5:3b is not pulled, so qwen2.5-coder:7b is used."]
 
 
+async def test_auto_never_takes_a_model_that_runs_elsewhere(scripted: StartScripted) -> None:
+    model, notes = await _choose("auto", scripted("twopart", models=["qwen3-coder:480b-cloud"]).url)
+    assert model.name == "builtin"
+    assert "no model that can call tools" in notes[0]
+
+
 async def test_auto_without_a_usable_model_says_how_to_get_one(scripted: StartScripted) -> None:
     model, notes = await _choose("auto", scripted("no_tools", models=["gemma2:2b"]).url)
     assert model.name == "builtin"

@@ -149,6 +149,26 @@ async def test_a_server_that_learns_of_missing_tools_only_when_asked(talk: Talk)
     assert "tools" not in server.turns[-1].body
 
 
+async def test_a_model_that_runs_elsewhere_is_announced(talk: Talk) -> None:
+    said: list[str] = []
+    server, chat = await talk("twopart", notes=said.append)
+    shown = server.state.shown
+    server.state.shown = lambda name: {**shown(name), "remote_host": "https://ollama.com"}
+    await chat.ask()
+    await chat.ask()
+    assert said == [
+        "qwen2.5:3b runs at https://ollama.com: parts of your code are sent there, off this machine."
+    ]
+
+
+async def test_nothing_of_a_reply_that_was_cut_off_is_carried_out(talk: Talk) -> None:
+    _, chat = await talk("cut_reply")
+    reply = await chat.ask()
+    assert reply.finish == "length"
+    assert not reply.calls
+    assert reply.corrective
+
+
 # -- faults ------------------------------------------------------------------------------------------
 
 

@@ -12,8 +12,9 @@ import pytest
 from regreen.errors import RegreenError
 from regreen.models.faults import ContextCut, ContextTooLong, MissingModel, QuotaReached
 from regreen.models.openai import OpenAIModel
-from scripted import ScriptedServer
+from scripted import POLICIES, Fault, ScriptedServer
 from scripted.fixtures import StartScripted
+from scripted.policies import Policy
 from scripted.talk import SYSTEM, Chat
 
 Talk = Callable[..., Awaitable[tuple[ScriptedServer, Chat]]]
@@ -119,6 +120,24 @@ async def test_a_lasting_fault_has_its_own_words(talk: Talk, policy: str, words:
     with pytest.raises(RegreenError, match=words) as raised:
         await chat.ask()
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        ("Unsupported parameter: 'max_tokens' is not supported with this model.", "max_tokens"),
+        ("Unrecognized request argument supplied: seed", "seed"),
+        ("[{'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted'}]", "stream_options"),
+    ],
+)
+async def test_a_field_that_the_server_does_not_take_is_left_out(talk: Talk, words: str, field: str) -> None:
+    server, chat = await talk(Policy(POLICIES["twopart"].decide, fault=Fault("status", 400, words)))
+    assert (await chat.ask()).calls
+    first, second = (turn.body for turn in server.turns)
+    assert field in first
+    assert field not in second
+    if field == "max_tokens":
+        assert second["max_completion_tokens"] == 1024
 
 
 async def test_no_server_says_so() -> None:
