@@ -12,7 +12,8 @@ from typing import Literal
 
 from regreen import __version__
 from regreen.errors import RegreenError
-from regreen.models.choose import look_for_ollama
+from regreen.models.choose import find_ollama
+from regreen.models.hosts import ollama_url
 from regreen.run.folders import RunFolders
 from regreen.settings import DEFAULT_MODEL, cache_folder, new_run_id, state_folder
 from regreen.testing.interpreter import check_pytest, find_interpreter
@@ -73,16 +74,13 @@ def _model_libraries() -> list[Finding]:
 
 
 async def _ollama(base_url: str | None) -> Finding:
-    found = await look_for_ollama(base_url)
-    if found is None:
-        return Finding(
-            "ollama", "optional", "no server answers; runs use the built-in search", "ollama serve"
-        )
-    if not found.models:
-        return Finding(
-            "ollama", "optional", f"{found.host} answers, but has no model", f"ollama pull {DEFAULT_MODEL}"
-        )
-    return Finding("ollama", "ok", f"{found.host} answers, with {', '.join(found.models[:5])}")
+    url = ollama_url(base_url)
+    found = await find_ollama(url)
+    if not found.answers:
+        return Finding("ollama", "optional", f"{found.why}; runs use the built-in search", "ollama serve")
+    if not found.model:
+        return Finding("ollama", "optional", found.why, f"ollama pull {DEFAULT_MODEL}")
+    return Finding("ollama", "ok", f"answers at {url}; auto uses {found.model} of {', '.join(found.models[:5])}")
 
 
 def _seal(choice: Choice) -> Finding:

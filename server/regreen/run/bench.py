@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from regreen.agent.budget import Clock
 from regreen.run.proposals import Desk
+from regreen.testing.evidence import cut
 from regreen.testing.looks_wrong import lines_in_conflict
 from regreen.testing.report import Report
 from regreen.testing.runner import TestRunner
@@ -14,7 +15,7 @@ from regreen.testing.target import Target
 from regreen.tools.results import failure_text
 from regreen.workspace.changes import sha256
 from regreen.workspace.draft import Draft
-from regreen.workspace.root import PathRefused
+from regreen.workspace.names import PathRefused
 from regreen.workspace.trial import Trial
 
 SHOWN_FAILURES = 3
@@ -124,10 +125,7 @@ def report_text(report: Report) -> str:
 def snippet_text(finished: Finished) -> str:
     """How a snippet ended, with head and tail of what it printed."""
     printed = finished.output.decode("utf-8", "replace").strip()
-    if len(printed) > SNIPPET_CHARS:
-        half = SNIPPET_CHARS // 2
-        left_out = len(printed) - SNIPPET_CHARS
-        printed = f"{printed[:half]}\n[… {left_out} characters left out …]\n{printed[-half:]}"
+    printed = cut(printed, SNIPPET_CHARS)
     if finished.status == "timeout":
         return f"The program was ended after {finished.seconds:.0f} s.\n{printed}"
     if finished.status != "exited":

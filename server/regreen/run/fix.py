@@ -13,12 +13,13 @@ from regreen.run.folders import RunFolders
 from regreen.run.protocol import Channel, Event, Hearing
 from regreen.run.resume import earlier_run
 from regreen.run.session import Session
-from regreen.settings import RunSettings, new_run_id
+from regreen.settings import RunSettings, new_run_id, state_folder
 from regreen.testing.interpreter import find_interpreter
 from regreen.testing.report import Report
 from regreen.testing.runner import TestRunner
 from regreen.testing.seal.choose import choose as choose_seal
 from regreen.testing.target import ParsedTarget, Target, parse_target
+from regreen.workspace.journal import recover_all
 from regreen.workspace.root import Workspace, find_root
 from regreen.workspace.trial import Trial
 
@@ -56,6 +57,10 @@ async def fix(
     """Fix a target; returns the exit code. Raises UsageError before a run has started."""
     parsed, opened = open_target(text, workspace, cwd)
     earlier = earlier_run(resume) if resume else None
+    for path, status in recover_all(state_folder() / "runs"):
+        channel.emit(
+            {"event": "note", "level": "warning", "text": f"After an interrupted run: {path} {status}."}
+        )
     if settings.unlock_tests:
         opened.policy.unlock_tests()
     try:

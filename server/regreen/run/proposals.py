@@ -17,7 +17,8 @@ from regreen.tools.results import after_trial, failure_text
 from regreen.tools.toolbox import Settled
 from regreen.workspace.changes import Changes, FileChange
 from regreen.workspace.draft import Draft
-from regreen.workspace.root import PathRefused, Workspace
+from regreen.workspace.names import PathRefused
+from regreen.workspace.root import Workspace
 from regreen.workspace.writer import Conflict, Writer
 
 _RANK = {"fixed": 4, "forward": 3, "changed": 2, "same": 1, "worse": 0}

@@ -30,7 +30,7 @@ from regreen.agent.trace import TraceWriter
 from regreen.errors import RegreenError, UsageError
 from regreen.models.builtin import BuiltinModel
 from regreen.models.choose import choose
-from regreen.models.limits import MissingModel
+from regreen.models.faults import MissingModel
 from regreen.repair.ground import SearchGround
 from regreen.run.bench import Bench
 from regreen.run.folders import RunFolders
@@ -51,7 +51,8 @@ from regreen.tools import menu
 from regreen.tools.toolbox import Toolbox
 from regreen.workspace.draft import Draft
 from regreen.workspace.journal import Journal
-from regreen.workspace.root import PathRefused, Workspace
+from regreen.workspace.names import PathRefused
+from regreen.workspace.root import Workspace
 from regreen.workspace.trial import Trial
 from regreen.workspace.writer import Writer
 
@@ -82,6 +83,7 @@ class Session:
         self._draft = Draft(workspace.read)
         self._folders = RunFolders(self.run)
         self._trace = TraceWriter(self._folders.trace)
+        self._journal = Journal(self._folders.journal, self.run)
         self._listener = _Listener(self._emit, self._budget)
         self._task: asyncio.Task[Any] | None = None
         self._cancelled = False
@@ -142,6 +144,7 @@ class Session:
     async def _play(self) -> Stop:
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(self._folders.remove)
+            stack.callback(self._close_journal)
             choice = await choose_seal(await self._seal_mode())
             self._seal_name = choice.seal.name
             if choice.why:
@@ -183,12 +186,11 @@ class Session:
         return stop
 
     def _new_desk(self, judge: Judge, evidence: Evidence) -> Desk:
-        writer = Writer(self._workspace, Journal(self._folders.journal, self.run))
         return Desk(
             self._workspace,
             self._draft,
             judge,
-            writer,
+            Writer(self._workspace, self._journal),
             self._channel,
             self._emit,
             self._budget.clock,
@@ -248,6 +250,7 @@ class Session:
                     overlay=self._draft.overlay,
                     read=self._draft.current,
                     writable=lambda path: self._workspace.may_write(path).permission == "allow",
+                    files=self._workspace.files,
                 )
             )
 
@@ -263,7 +266,7 @@ class Session:
         try:
             await model.warm(system, menu.FIX, self._listener)
         except MissingModel as missing:
-            if not self._settings.interactive or not await self._may_pull(missing):
+            if not missing.can_pull or not self._settings.interactive or not await self._may_pull(missing):
                 raise
             await missing.pull(self._progress)
             await model.warm(system, menu.FIX, self._listener)
@@ -281,6 +284,12 @@ class Session:
                 }
             )
         return answer == "Pull"
+
+    def _close_journal(self) -> None:
+        for path, kept in self._journal.close():
+            self._notes.append(
+                f"Another program still wrote to the old {path}; its lines are kept in {kept}."
+            )
 
     # -- events ----------------------------------------------------------------------------------------
 

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
+from regreen.testing.evidence import cut, failure_lines
 from regreen.testing.report import Failure
 from regreen.testing.verdict import Verdict
 
 FAILURE_CHARS = 1_400
 """A failure's text in a tool result, in characters: head and tail, saying what was cut."""
+PRINTED_CHARS = 400
 
 
 def failure_text(failure: Failure | None, limit: int = FAILURE_CHARS) -> str:
-    """The failure as a model reads it: place, assertion with values, message."""
+    """The failure as a model reads it: pytest's marked lines, the place, and what was printed at the end."""
     if failure is None:
         return ""
-    lines = _essence(failure)
-    text = "\n".join(lines)
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n[… {len(text) - limit} characters left out …]\n{text[-half:]}"
-
-
-def _essence(failure: Failure) -> list[str]:
-    """pytest's own `>` and `E` lines, with the place of the last frame; else type and message."""
-    report = [line for line in failure.text.split("\n") if line.startswith((">", "E "))]
-    lines = report or [f"E   {failure.type}: {failure.message}".rstrip()]
-    if failure.frames:
-        frame = failure.frames[-1]
-        lines = [f"{frame.path}:{frame.line} in {frame.function}", *lines]
-    if failure.output.strip():
-        lines += ["printed:", failure.output.strip()[-400:]]
-    return lines
+    text = failure_lines(failure, limit)
+    printed = failure.output.strip()
+    return f"{text}\nprinted:\n{cut(printed, PRINTED_CHARS)}" if printed else text
 
 
 def after_trial(verdict: Verdict) -> str:

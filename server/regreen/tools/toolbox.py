@@ -16,7 +16,9 @@ from regreen.tools.checks import refusal
 from regreen.tools.edits import EditRefused, replace_once
 from regreen.workspace.changes import FileChange, sha256
 from regreen.workspace.draft import Draft
-from regreen.workspace.root import PathRefused, Workspace
+from regreen.workspace.names import PathRefused
+from regreen.workspace.root import Workspace
+from regreen.workspace.text import decode
 
 SHOWN_LINES = 250
 SHOWN_MATCHES = 40
@@ -125,8 +127,11 @@ class Toolbox:
         for call in calls:
             self._announce(call)
             try:
-                path = self._writable(call)
-                texts[path] = self._edited(call, path, texts)
+                path = self._path(call)
+                self._check_writable(path, None)
+                after = self._edited(call, path, texts)
+                self._check_writable(path, after)
+                texts[path] = after
                 results.append(None)
             except (_Refused, EditRefused, PathRefused) as error:
                 results.append(self._report(call, str(error), False, f"refused: {_first_line(str(error))}"))
@@ -142,19 +147,18 @@ class Toolbox:
             results[i] = self._report(calls[i], text, True, summary)
         return settled, [result for result in results if result is not None]
 
-    def _writable(self, call: ToolCall) -> str:
-        path = self._path(call)
-        ruling = self._workspace.may_write(path)
+    def _check_writable(self, path: str, after: str | None) -> None:
+        ruling = self._workspace.may_write(path, after)
         if ruling.permission in ("locked", "refused"):
             raise _Refused(ruling.reason)
-        return path
 
     def _edited(self, call: ToolCall, path: str, texts: Mapping[str, str]) -> str:
         """The new text of one file, checked. Edits may fit the draft or a text that was tried before."""
         now = texts[path] if path in texts else self._draft.text(path)
         if call.name == menu.WRITE_FILE.name:
             after = str(call.arguments.get("content", ""))
-            return self._checked(path, self._like(now, after), rewrite=True)
+            raw = self._draft.current(path)
+            return self._checked(path, after if raw is None else decode(raw).with_ends(after), rewrite=True)
         find, replace = str(call.arguments.get("find", "")), str(call.arguments.get("replace", ""))
         if now is None:
             if not find.strip():
@@ -169,13 +173,6 @@ class Toolbox:
                 except (EditRefused, _Refused):
                     continue
             raise refused from None
-
-    @staticmethod
-    def _like(now: str | None, after: str) -> str:
-        """A rewritten text with the line ends that the file had."""
-        if now and "\r\n" in now and "\r\n" not in after:
-            return after.replace("\n", "\r\n")
-        return after
 
     def _checked(self, path: str, after: str, rewrite: bool) -> str:
         reason = refusal(self._draft.change(path, after), rewrite)
@@ -202,6 +199,9 @@ class Toolbox:
             else:
                 names = ", ".join(tool.name for tool in menu.ALL)
                 raise _Refused(f"There is no tool {call.name!r}. The tools are: {names}.")
+        except FileNotFoundError:
+            text = f"There is no {call.arguments.get('path')}. Use list_files to see what there is."
+            return self._report(call, text, False, text)
         except (_Refused, PathRefused) as error:
             return self._report(call, str(error), False, f"refused: {_first_line(str(error))}")
         return self._report(call, text, True, _first_line(text))

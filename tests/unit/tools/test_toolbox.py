@@ -31,7 +31,7 @@ class Desk:
         return Settled("The target still fails: assert 1 == 2", "not fixed", stop=stop)
 
 
-class Tests:
+class Runs:
     def __init__(self) -> None:
         self.runs = 0
 
@@ -58,7 +58,7 @@ class Bag:
         self.workspace = Workspace.open(folder)
         self.draft = Draft(self.workspace.read)
         self.desk = Desk(self.draft)
-        self.tests = Tests()
+        self.tests = Runs()
         self.events: list[Mapping[str, Any]] = []
         self.tools = Toolbox(self.workspace, self.draft, self.desk, self.tests, self.events.append)
 
