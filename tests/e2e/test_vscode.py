@@ -140,6 +140,29 @@ def test_with_no_model_at_all_the_vsix_alone_fixes_the_test_by_keyboard(
     wait_for(lambda: BROKEN in cart.read_text() and not changed_files(shop), "the files are as they were")
 
 
+def test_a_file_with_unsaved_changes_is_fixed_and_stays_unsaved(
+    open_window: Open, shop: Path, bare_python: Path
+) -> None:
+    window = open_window(shop, settings(bare_python, model="builtin"))
+    page, cart = window.page, shop / "shop" / "cart.py"
+    window.open("shop/cart.py", 1)
+    page.keyboard.press("Control+End")
+    page.keyboard.type("# my note")
+    expect(page.locator(".tab.dirty").filter(has_text="cart.py")).to_be_visible()
+    open_the_test(window)
+    window.command("Regreen: Fix Failing Test")
+    expect(window.status("Review: shop/")).to_be_visible(timeout=RUN_MS)
+    expect(window.title_button("Accept Proposal")).to_be_visible()
+    window.command("Regreen: Accept This Proposal and All to Come")
+    expect(window.toast("Fixed")).to_be_visible(timeout=RUN_MS)
+
+    expect(page.locator(".tab.dirty").filter(has_text="cart.py")).to_be_visible()
+    assert BROKEN in cart.read_text()
+    window.tab("cart.py").click()
+    page.keyboard.press("Control+s")
+    wait_for(lambda: "# my note" in cart.read_text() and passes(shop), "the note and the fix are on disk")
+
+
 def test_a_run_started_in_the_test_explorer_can_be_cancelled_while_its_proposal_waits(
     open_window: Open, shop: Path, bare_python: Path, explorer_stand_in: Path
 ) -> None:

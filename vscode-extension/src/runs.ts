@@ -88,7 +88,8 @@ export class Runs {
   }
 
   async undo(run = this.last): Promise<void> {
-    await vscode.commands.executeCommand(UNDO, run === undefined ? {} : { run });
+    const uri = vscode.window.activeTextEditor?.document.uri.toString();
+    await vscode.commands.executeCommand(UNDO, run === undefined ? { uri } : { run });
   }
 
   private seen(run: string): void {
@@ -102,7 +103,8 @@ export class Runs {
   }
 
   private ended(run: string): void {
-    if (this.current !== run) return;
+    // A run that could not even start ends without ever having been seen.
+    if (this.current !== undefined && this.current !== run) return;
     this.current = undefined;
     this.status.runEnded();
     void vscode.commands.executeCommand("setContext", "regreen.running", false);
