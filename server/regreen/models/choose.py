@@ -164,15 +164,16 @@ async def look_for_ollama(
     return OllamaFound(host, why=why, models=names)
 
 
+def _rank(entry: dict[str, Any]) -> int:
+    name = str(entry.get("name", "")).rsplit("/", 1)[-1]
+    return next((n for n, family in enumerate(PREFERRED) if name.startswith(family)), len(PREFERRED))
+
+
 def _by_preference(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Models of the preferred families, the best first; of one family the largest, but none beyond 10 GB.
 
     Never one that only looks as if it were here and runs on somebody else's machine.
     """
-
-    def rank(entry: dict[str, Any]) -> int:
-        name = str(entry.get("name", "")).rsplit("/", 1)[-1]
-        return next((n for n, family in enumerate(PREFERRED) if name.startswith(family)), len(PREFERRED))
 
     here = [
         e
@@ -180,7 +181,7 @@ def _by_preference(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         if e.get("name") and not e.get("remote_host") and not str(e["name"]).endswith("-cloud")
     ]
     usable = [e for e in here if int(e.get("size") or 0) <= 10e9]
-    return sorted(usable, key=lambda e: (rank(e), -int(e.get("size") or 0)))
+    return sorted(usable, key=lambda e: (_rank(e), -int(e.get("size") or 0)))
 
 
 async def _takes_tools(url: str, entry: dict[str, Any], seconds: float) -> bool:
@@ -188,4 +189,6 @@ async def _takes_tools(url: str, entry: dict[str, Any], seconds: float) -> bool:
     if not isinstance(capabilities, list):
         shown = await ask(url, "/api/show", seconds, {"model": entry["name"]})
         capabilities = (shown or {}).get("capabilities")
+        if shown is not None and capabilities is None:  # Ollama before 0.6.4 does not tell
+            return _rank(entry) < len(PREFERRED)
     return "tools" in (capabilities or ())

@@ -47,7 +47,13 @@ class OllamaWire(ollama.AsyncClient):
             limits.FIRST_BYTE_SECONDS, connect=limits.CONNECT_SECONDS, write=60.0, pool=None
         )
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
-            url, timeout=timeout, trust_env=not is_local(url), follow_redirects=False
+            url,
+            timeout=timeout,
+            trust_env=not is_local(url),
+            follow_redirects=False,  # a redirect could lead off this machine
+            verify=not url.startswith(
+                "http:"
+            ),  # reading the certificates takes 20 ms, and plain HTTP has none
         )
         self._http = cast("httpx.AsyncClient", cast(Any, self)._client)
         self._between = between_chunks
