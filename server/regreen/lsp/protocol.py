@@ -236,6 +236,17 @@ class RegreenProtocol(LanguageServerProtocol):
 
     # --- outgoing --------------------------------------------------------------------------------------
 
+    def _send_response(
+        self, msg_id: int | str, result: Any = None, error: lsp.ResponseError | None = None
+    ) -> None:
+        """Plain data goes out as it is: walking it once more for objects made long lists of lenses slow."""
+        answer: JSON = {"jsonrpc": self.VERSION, "id": msg_id}
+        self._send_data(answer | ({"result": result} if error is None else {"error": error}))
+
+    def notify(self, method: str, params: Any = None) -> None:
+        """Send a notification; `params` is plain data or an object of lsprotocol."""
+        self._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
+
     async def ask(self, method: str, params: Any) -> Any:
         """Send a request to the editor and wait for its result.
 

@@ -110,28 +110,25 @@ class RegreenServer(BaseServer):
         test = index.at(params.range.start.line, params.range.end.line)
         if test is None:
             return None
-        target, name = self._target(params.text_document.uri, test.names)
+        uri = params.text_document.uri
+        target = TestTarget(uri, test.names, index.document.version)
         capabilities = self.client_capabilities
         literal = get_capability(capabilities, "text_document.code_action.code_action_literal_support", None)
         tags = get_capability(capabilities, "text_document.code_action.tag_support.value_set", None)
         tagged = lsp.CodeActionTag.LlmGenerated in (tags or ())
-        return [code_action(target, name, literal is not None, tagged)]
+        return [code_action(target, name_of(uri), literal is not None, tagged)]
 
-    async def code_lenses(self, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
+    async def code_lenses(self, params: lsp.CodeLensParams) -> list[dict[str, Any]] | None:
         """A lens above every test and test class."""
-        index = self.index(params.text_document.uri)
-        if index is None:
+        uri = params.text_document.uri
+        index, path = self.index(uri), file_path(uri)
+        if index is None or path is None:
             return None
-        lenses: list[lsp.CodeLens] = []
-        for test in await index.soon():
-            target, name = self._target(params.text_document.uri, test.names)
-            lenses.append(code_lens(target, name, test.first_line - 1))
-        return lenses
-
-    def _target(self, uri: str, names: tuple[str, ...]) -> tuple[TestTarget, str]:
-        document = self.protocol.documents.get(uri)
-        path = file_path(uri)
-        return TestTarget(uri, names, document.version if document else None), path.name if path else uri
+        tests = await index.soon()
+        version = index.document.version
+        return [
+            code_lens(TestTarget(uri, test.names, version), path.name, test.first_line - 1) for test in tests
+        ]
 
     # --- commands --------------------------------------------------------------------------------------
 
@@ -184,6 +181,12 @@ class RegreenServer(BaseServer):
         kind = lsp.MessageType.Error if process.returncode else lsp.MessageType.Info
         self.editor.log("\n".join(lines), kind)
         self.editor.show(f"Regreen: {one_line(lines[-1])}", kind)
+
+
+def name_of(uri: str) -> str:
+    """The file's name, for people."""
+    path = file_path(uri)
+    return path.name if path else uri
 
 
 def _is_python(language: str, path: Path) -> bool:
@@ -267,7 +270,7 @@ def _wire_features(server: RegreenServer) -> None:
         return await server.code_actions(params)
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
-    async def _(params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
+    async def _(params: lsp.CodeLensParams) -> list[dict[str, Any]] | None:
         return await server.code_lenses(params)
 
 

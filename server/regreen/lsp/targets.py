@@ -18,12 +18,11 @@ from lsprotocol import types as lsp
 
 from regreen.lsp.documents import Document
 from regreen.testing.locate import Located, tests_in
-from regreen.workspace.changes import split_lines
 
 FIX_COMMAND = "regreen.fix"
 TITLE = "Fix failing test"
 
-_START = re.compile(r"(?:@|def |async def |class )")
+_START = re.compile(r"^(?:@|def |async def |class )", re.MULTILINE)
 _CLASS = re.compile(r"^class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _SLICE = 0.005
 _MOST_JOINS = 8
@@ -59,7 +58,7 @@ class TestIndex:
     __test__ = False
 
     def __init__(self, document: Document) -> None:
-        self._document = document
+        self.document = document
         self._cache: dict[str, list[Located] | None] = {}
         self._used: dict[str, list[Located] | None] = {}
         self._known: list[Located] = []
@@ -76,12 +75,12 @@ class TestIndex:
         """Every test, without keeping the event loop busy for more than some milliseconds at a time."""
         done = False
         while not done:
-            edits, started, done = self._document.edits, time.perf_counter(), True
+            edits, started, done = self.document.edits, time.perf_counter(), True
             for _ in self._scan():
                 if time.perf_counter() - started > _SLICE:
                     await asyncio.sleep(0)
                     started = time.perf_counter()
-                    if self._document.edits != edits:  # typed meanwhile: begin again, with what is parsed
+                    if self.document.edits != edits:  # typed meanwhile: begin again, with what is parsed
                         done = False
                         break
         return self._known
@@ -96,10 +95,10 @@ class TestIndex:
 
     def _scan(self) -> Iterator[None]:
         """Parse what is new, piece by piece; the result is in place when the iteration is over."""
-        edits = self._document.edits
+        edits = self.document.edits
         if self._seen == edits:
             return
-        pieces = list(_pieces(split_lines(self._document.text)))
+        pieces = _pieces(self.document.text)
         found: list[Located] = []
         self._used = {}
         testcases: set[str] = set()
@@ -172,17 +171,19 @@ class TestIndex:
         ]
 
 
-def _pieces(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _pieces(text: str) -> list[tuple[int, str]]:
     """The text cut before each decorated definition of the left margin: (0-based first line, text)."""
-    start, decorated = 0, False
-    for number, line in enumerate(lines):
-        if _START.match(line):
-            if not decorated and number > start:
-                yield start, "".join(lines[start:number])
-                start = number
-            decorated = line.startswith("@")
-    if start < len(lines):
-        yield start, "".join(lines[start:])
+    pieces: list[tuple[int, str]] = []
+    start, line, decorated = 0, 0, False
+    for match in _START.finditer(text):
+        place = match.start()
+        if not decorated and place > start:
+            pieces.append((line, text[start:place]))
+            line += text.count("\n", start, place)
+            start = place
+        decorated = text[place] == "@"
+    pieces.append((line, text[start:]))
+    return pieces
 
 
 def _inside_string(text: str) -> bool:
@@ -193,7 +194,7 @@ def _inside_string(text: str) -> bool:
 def _shifted(test: Located, lines: int) -> Located:
     if not lines:
         return test
-    return replace(test, first_line=test.first_line + lines, last_line=test.last_line + lines)
+    return Located(test.names, test.first_line + lines, test.last_line + lines, test.kind)
 
 
 def wants_quickfix(only: Sequence[str] | None) -> bool:
@@ -212,8 +213,8 @@ def code_action(
     return lsp.CodeAction(title=TITLE, kind=lsp.CodeActionKind.QuickFix, command=command, tags=tags)
 
 
-def code_lens(target: TestTarget, file_name: str, line: int) -> lsp.CodeLens:
-    """The lens above one test; `line` is 0-based."""
-    command = lsp.Command(title=TITLE, command=FIX_COMMAND, arguments=target.arguments(file_name))
-    place = lsp.Position(line, 0)
-    return lsp.CodeLens(range=lsp.Range(place, place), command=command)
+def code_lens(target: TestTarget, file_name: str, line: int) -> dict[str, Any]:
+    """The lens above one test, as plain data because files hold many; `line` is 0-based."""
+    place = {"line": line, "character": 0}
+    command = {"title": TITLE, "command": FIX_COMMAND, "arguments": target.arguments(file_name)}
+    return {"range": {"start": place, "end": place}, "command": command}
