@@ -105,7 +105,7 @@ async def persist(
     while True:
         try:
             return await once(fresh)
-        except Trouble as trouble:  # noqa: PERF203 (the wait between tries is what takes time)
+        except Trouble as trouble:
             n = counts[trouble.kind] = counts.get(trouble.kind, 0) + 1
             if n > trouble.retries:
                 raise trouble.error from trouble

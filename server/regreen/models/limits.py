@@ -6,8 +6,6 @@ import os
 import sys
 from collections import deque
 
-from regreen.models.faults import MissingModel as MissingModel
-
 NUM_PREDICT = 1024
 """Tokens a reply may have: an edit of one function with its reason is 60 to 300."""
 

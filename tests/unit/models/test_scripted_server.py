@@ -1,6 +1,8 @@
 """The scripted model does the toy's job whatever the harness keeps or takes back."""
 
 import json
+import subprocess
+import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -72,3 +74,20 @@ def test_a_repeated_start_of_the_prompt_is_counted_as_cached(scripted: StartScri
     first, second = server.turns
     assert first.new_tokens == first.prompt_tokens > 100
     assert second.new_tokens == 0
+
+
+def test_it_can_be_started_from_a_shell() -> None:
+    command = [sys.executable, "-m", "scripted", "--policy", "done", "--port", "0"]
+    tests = Path(__file__).parents[2]
+    with subprocess.Popen(command, cwd=tests, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            chunks = _post(
+                f"{url}/api/chat", {"model": "qwen2.5:3b", "messages": [{"role": "user", "content": "?"}]}
+            )
+            assert "done" in "".join(chunk["message"]["content"] for chunk in chunks)
+            with urllib.request.urlopen(f"{url}/scripted/requests") as reply:
+                assert [record["kind"] for record in json.load(reply)] == ["turn"]
+        finally:
+            process.terminate()
