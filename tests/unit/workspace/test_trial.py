@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from regreen.workspace.trial import Trial, trial_folder
+from regreen.workspace.trial import Trial
 
 
 @pytest.fixture
@@ -37,8 +40,10 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def trial(project: Path, tmp_path: Path) -> Trial:
-    return Trial(project, tmp_path / "trial")
+def trial(project: Path, tmp_path: Path) -> Iterator[Trial]:
+    made = Trial(project, tmp_path / "trial")
+    yield made
+    made.close()
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -186,23 +191,53 @@ def test_special_files_are_passed_over(trial: Trial, project: Path) -> None:
     assert not (trial.prepare() / "pipe").exists()
 
 
-def test_closing_removes_everything(trial: Trial, tmp_path: Path) -> None:
+@pytest.mark.parametrize("memory", [True, False])
+def test_closing_removes_everything(project: Path, tmp_path: Path, memory: bool) -> None:
+    trial = Trial(project, tmp_path / "trial", memory=memory)
     tree = trial.prepare()
+    assert memory or tree.is_relative_to(tmp_path / "trial")
     (tree / "closed/deep").mkdir(parents=True)
     (tree / "closed").chmod(0)
     trial.close()
+    assert not tree.parent.exists()
     assert not (tmp_path / "trial").exists()
     assert trial.prepare().is_dir()
+    trial.close()
 
 
-def test_a_place_for_the_trial_is_private(project: Path, tmp_path: Path) -> None:
-    folder = trial_folder(project, tmp_path / "cache")
-    try:
-        assert folder.stat().st_mode & 0o777 == 0o700
-        assert folder.is_relative_to("/dev/shm") or folder.is_relative_to(tmp_path / "cache")
-    finally:
-        Trial(project, folder).close()
-    assert not folder.exists()
+def test_the_copy_is_private(trial: Trial) -> None:
+    assert trial.prepare().parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_two_copies_live_side_by_side(trial: Trial) -> None:
+    other = trial.sibling("before")
+    one, two = trial.prepare({"shop/cart.py": b"1\n"}), other.prepare({"shop/cart.py": b"2\n"})
+    assert (one / "shop/cart.py").read_text() == "1\n"
+    assert (two / "shop/cart.py").read_text() == "2\n"
+    other.close()
+    assert one.is_dir()
+    assert not two.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no memory disk here")
+def test_what_a_killed_process_left_in_memory_is_removed(project: Path, tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from regreen.workspace.trial import Trial\n"
+        f"print(Trial(Path({str(project)!r}), Path({str(tmp_path / 'killed')!r})).prepare(), flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True, check=False
+    )
+    left = Path(ended.stdout.strip())
+    if not left.is_relative_to("/dev/shm"):
+        pytest.skip("the memory disk is too small for a trial")
+    assert left.is_dir()
+    trial = Trial(project, tmp_path / "trial")
+    trial.prepare()
+    assert not left.exists()
+    trial.close()
 
 
 def test_the_workspace_is_not_looked_at_again_when_not_asked(trial: Trial, project: Path) -> None:

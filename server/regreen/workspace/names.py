@@ -1,0 +1,83 @@
+"""Rules for paths as a model writes them: decided by the letters alone, before the disk is asked anything.
+
+The same on every system: a path that means another file on Windows, or on a disk that folds case, is refused on
+Linux too, so that a project does not behave differently for two people.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+
+_LONGEST_PATH, _LONGEST_NAME = 1024, 255
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"]
+    + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]
+)
+_SHORT_ALIAS = re.compile(r"[^.]{1,6}~\d{1,6}", re.ASCII)
+# Format, surrogate, private and unassigned characters, line and paragraph separators: they look like nothing.
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+
+
+class PathRefused(Exception):
+    """A path may not be used so. `str(error)` names the rule and the path; it is written for a model to read."""
+
+
+def split(path: str) -> tuple[str, ...]:
+    """The names in a relative path with forward slashes, such as "src/shop/cart.py".
+
+    Raises PathRefused, naming the rule, for anything else: absolute, with "..", empty names, a drive, a stream,
+    a reserved device, a short alias, characters that cannot be seen.
+    """
+    if not path:
+        raise PathRefused("the path is empty: give one relative to the workspace, such as 'src/cart.py'")
+    shown = _shown(path)
+    if len(path) > _LONGEST_PATH:
+        raise PathRefused(f"the path is longer than {_LONGEST_PATH} characters: {shown[:80]}...")
+    if path[0] in "/\\" or "\\" in path:
+        raise PathRefused(f"only paths relative to the workspace, with forward slashes, are allowed: {shown}")
+    if path[0] == "~":
+        raise PathRefused(f"home folders are outside the workspace: {shown}")
+    if ":" in path:
+        raise PathRefused(f"drives and streams (':') are not allowed: {shown}")
+    names = tuple(path.split("/"))
+    if ".." in names:
+        raise PathRefused(f"outside the workspace ('..' is not allowed): {shown}")
+    for name in names:
+        problem = _problem(name)
+        if problem:
+            raise PathRefused(f"{problem}: {shown}")
+    return names
+
+
+@functools.lru_cache(maxsize=65536)
+def _problem(name: str) -> str:
+    """What is wrong with one name of a path, "" when nothing is."""
+    if name in ("", "."):
+        return "empty names and '.' are not allowed in a path"
+    if any(unicodedata.category(letter) in _UNSEEN for letter in name):
+        return "control characters and invisible characters are not allowed"
+    if name[-1] in " ." or name[0] == " ":
+        return "a name must not begin or end with a space or end with a dot"
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
+        return f"a name is longer than {_LONGEST_NAME} bytes"
+    if any(letter in '<>"|?*' for letter in name):
+        return "characters that some systems cannot store are not allowed"
+    stem = fold(name.split(".")[0].rstrip())
+    if stem in _DEVICES:
+        return "a name is reserved for a device on Windows"
+    if _SHORT_ALIAS.fullmatch(stem):
+        return "short aliases (NAME~1) are not allowed"
+    return ""
+
+
+@functools.lru_cache(maxsize=65536)
+def fold(name: str) -> str:
+    """One spelling for all names that some disk takes for the same: case, width and composition folded."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).upper().casefold())
+
+
+def _shown(path: str) -> str:
+    """The path in quotes, with everything that cannot be seen escaped."""
+    return "'" + "".join(c if unicodedata.category(c) not in _UNSEEN else ascii(c)[1:-1] for c in path) + "'"
