@@ -161,7 +161,10 @@ def render(seen: Seen, garbled: bool = False) -> str:
     out.append("<|im_end|>\n")
     for message in messages:
         if message.role == "assistant":
-            body = message.text or Answer(calls=message.calls).raw
+            both = (
+                seen.wire == "openai" or not message.text
+            )  # Qwen's template for Ollama prints one or the other
+            body = Answer(message.text, message.calls if both else ()).raw
             out.append(f"<|im_start|>assistant\n{body}<|im_end|>\n")
         elif message.role == "tool":
             out.append(f"<|im_start|>user\n<tool_response>\n{message.text}\n</tool_response><|im_end|>\n")

@@ -27,7 +27,7 @@ def wire_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
             "function": {
                 "name": tool.name,
                 "description": tool.description,
-                "parameters": dict(tool.parameters),
+                "parameters": {k: v for k, v in tool.parameters.items() if k != "required" or v},
             },
         }
         for tool in tools
