@@ -15,7 +15,8 @@ Progress = Literal["fixed", "forward", "changed", "same", "worse"]
 class Verdict:
     """What a trial of a change saw.
 
-    `fixed` is decided by the runner alone. `reason` is one line that says why it is not fixed, or "".
+    `fixed` is decided by the runner alone. `reason` is one line that says why it is not fixed, or "". `scope` says
+    which tests were left out for lack of time, "" when none were.
     """
 
     target: Outcome
@@ -29,13 +30,16 @@ class Verdict:
     failure: Failure | None = None
     reason: str = ""
     seconds: float = 0.0
+    scope: str = ""
 
     def summary(self) -> str:
         """One line for people: "target passes, 41 of 41 tests pass"."""
         if self.fixed:
-            return f"target passes, {self.passed} of {self.passed + self.failed} tests pass"
+            said = f"target passes, {self.passed} of {self.passed + self.failed} tests pass"
+            return f"{said} ({self.scope})" if self.scope else said
         where = f": {self.reason}" if self.reason else ""
-        return f"not fixed{where}"
+        moved = " (the failure moved forward)" if self.progress == "forward" else ""
+        return f"not fixed{where}{moved}"
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as it stands in the run protocol."""
@@ -50,4 +54,5 @@ class Verdict:
             "newly_failing": list(self.newly_failing),
             "reason": self.reason,
             "seconds": round(self.seconds, 3),
+            "scope": self.scope,
         }

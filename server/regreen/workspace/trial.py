@@ -10,15 +10,15 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import os
-import shutil
 import stat
-import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from regreen.testing.seal.privileges import is_root, nobody
 from regreen.workspace.changes import sha256
+from regreen.workspace.memory_folder import MemoryFolder, remove_tree
 
 SKIPPED_FOLDERS = frozenset(
     (".git", ".hg", ".svn", ".venv", "venv", ".conda", ".pixi", ".direnv", "node_modules", "__pycache__",
@@ -37,7 +37,6 @@ _EXAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
 _CHUNK = 1 << 20
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
-_ROOM = 512 << 20
 
 Signature = tuple[int, ...]
 
@@ -61,27 +60,37 @@ class _Held:
 
 
 class Trial:
-    """A copy of `workspace` in `folder`, brought up to date by `prepare` in time proportional to what changed.
+    """A copy of `workspace`, brought up to date by `prepare` in time proportional to what changed.
 
+    It lies in memory when there is plenty (`memory`), else in `folder`, which the caller provides and removes.
     `reveal` names files (relative, forward slashes) that are copied although they look like secrets, for a
-    person who allowed that. Not safe for two threads at once.
+    person who allowed that. Calls from several threads wait for each other.
     """
 
-    def __init__(self, workspace: Path, folder: Path, reveal: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, workspace: Path, folder: Path, reveal: frozenset[str] = frozenset(), *, memory: bool = True
+    ) -> None:
         self._workspace = workspace
         self._folder = folder
-        self._tree = folder / "tree"
+        self._in_memory: MemoryFolder | None = None
+        self._use_memory = memory
         self._reveal = reveal
         self._held: dict[str, _Held] = {}
         self._seen: tuple[dict[str, _Wanted], set[str]] | None = None
         self._owner = nobody() if is_root() else None
+        self._lock = threading.Lock()
         self.copied = 0
         """Files written by the last `prepare`."""
 
     @property
     def tree(self) -> Path:
-        """Where the copy is, or will be."""
-        return self._tree
+        """Where the copy is; known after the first `prepare`."""
+        return (self._in_memory.path if self._in_memory else self._folder) / "tree"
+
+    def sibling(self, name: str) -> Trial:
+        """A second copy of the same workspace, for runs that go on at the same time."""
+        folder = self._folder.with_name(f"{self._folder.name}-{name}")
+        return Trial(self._workspace, folder, self._reveal, memory=self._use_memory)
 
     def prepare(self, overlay: Mapping[str, bytes | None] | None = None, *, fresh: bool = True) -> Path:
         """Make the trial equal to the workspace with `overlay` on it; returns the copy's folder.
@@ -90,26 +99,40 @@ class Trial:
         the workspace is taken as it was at the last call; the copy is checked all the same. Raises ValueError
         for a path in the overlay that is absolute or leads out.
         """
-        if not self._tree.is_dir():
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # Its parent keeps others out; a seal started by root must be able to enter it without any rights.
-            self._tree.mkdir(mode=0o755)
-            self._held.clear()
+        with self._lock:
+            return self._prepare(overlay or {}, fresh)
+
+    def _prepare(self, overlay: Mapping[str, bytes | None], fresh: bool) -> Path:
         if fresh or self._seen is None:
             files: dict[str, _Wanted] = {}
             folders: set[str] = set()
             self._scan_workspace(self._workspace, "", files, folders)
             self._seen = files, folders
+        if not self.tree.is_dir():
+            self._settle(sum(wanted.signature[0] for wanted in self._seen[0].values() if wanted.signature))
         wanted, folders = dict(self._seen[0]), set(self._seen[1])
-        contents = self._lay_over(overlay or {}, wanted, folders)
+        contents = self._lay_over(overlay, wanted, folders)
         self._bring_up_to_date(wanted, folders, contents)
-        return self._tree
+        return self.tree
+
+    def _settle(self, size: int) -> None:
+        """Choose the place and make it: private, though the copy itself can be entered by whoever gets so far."""
+        self._held.clear()
+        if self._use_memory and self._in_memory is None:
+            self._in_memory = MemoryFolder.with_room_for(3 * size)
+        self.tree.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # A seal started by root enters the copy without any rights; its parent keeps everybody else out.
+        self.tree.mkdir(mode=0o755)
 
     def close(self) -> None:
         """Remove the copy, with folders that code under test made unreadable."""
-        remove_tree(self._folder)
-        self._held.clear()
-        self._seen = None
+        with self._lock:
+            if self._in_memory:
+                self._in_memory.remove()
+                self._in_memory = None
+            remove_tree(self._folder)
+            self._held.clear()
+            self._seen = None
 
     # --- what should be there ------------------------------------------------------------------------------
 
@@ -181,7 +204,7 @@ class Trial:
     ) -> None:
         missing = set(wanted)
         todo = set(folders)
-        root = os.open(self._tree, _FOLDER)
+        root = os.open(self.tree, _FOLDER)
         try:
             for relative, name, folder, found in _walk(root, ""):
                 if stat.S_ISDIR(found.st_mode):
@@ -272,47 +295,6 @@ class Trial:
         return here, name
 
 
-def trial_folder(workspace: Path, cache: Path) -> Path:
-    """A new private folder for a trial: in memory when there is room for the workspace, else below `cache`."""
-    memory = Path("/dev/shm")
-    with contextlib.suppress(OSError):
-        found = os.statvfs(memory)
-        free = found.f_bavail * found.f_frsize
-        executable = not found.f_flag & getattr(os, "ST_NOEXEC", 8)
-        if executable and free > _ROOM and free > 3 * _size(workspace, free // 3):
-            return Path(tempfile.mkdtemp(prefix="regreen-", dir=memory))
-    folder = cache / "trials"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return Path(tempfile.mkdtemp(prefix="regreen-", dir=folder))
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder that code under test could write to, never following a link out of it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.is_dir() and not folder.is_symlink():
-        root = os.open(folder, _FOLDER)
-        try:
-            _open_up(root)
-        finally:
-            os.close(root)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _size(folder: Path, limit: int) -> int:
-    """Bytes that a copy takes; stops counting above `limit`."""
-    total = 0
-    stack = [folder]
-    while stack and total <= limit:
-        with contextlib.suppress(OSError), os.scandir(stack.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    if not _skipped(entry):
-                        stack.append(Path(entry.path))
-                elif entry.is_file(follow_symlinks=False):
-                    total += entry.stat(follow_symlinks=False).st_size
-    return total
-
-
 def _skipped(entry: os.DirEntry[str]) -> bool:
     """Histories, caches and environments; an environment by its own mark, whatever it is called."""
     if entry.name in SKIPPED_FOLDERS:
@@ -367,18 +349,6 @@ def _remove_entry(name: str, folder: int, found: os.stat_result) -> None:
     finally:
         os.close(inner)
     os.rmdir(name, dir_fd=folder)
-
-
-def _open_up(folder: int) -> None:
-    os.fchmod(folder, 0o700)
-    for entry in list(_entries(folder)):
-        if entry.is_dir(follow_symlinks=False):
-            os.chmod(entry.name, 0o700, dir_fd=folder)
-            inner = os.open(entry.name, _FOLDER, dir_fd=folder)
-            try:
-                _open_up(inner)
-            finally:
-                os.close(inner)
 
 
 def _copy(source: int, target: int) -> None:

@@ -64,7 +64,7 @@ class Bench:
         wall: float = 60,
     ) -> None:
         self.workspace = write_files(folder / "project", files)
-        self.trial = Trial(self.workspace, folder / "trial")
+        self.trial = Trial(self.workspace, folder / "trial", memory=False)
         self.runner = TestRunner(
             python or lean_python(),
             self.workspace,

@@ -1,0 +1,338 @@
+"""What a change is worth: only the runner says "fixed", and nothing talks it into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from regreen.testing.judge import Judge, Patience
+from regreen.testing.target import Target
+from regreen.testing.verdict import Verdict
+from regreen.workspace.changes import FileChange
+from unit.testing.small_projects import Bench
+
+SHOP = """\
+def total(prices):
+    result = 0
+    for price in prices:
+        result = price
+    return result
+
+
+def label(count):
+    return f"{count} items"
+"""
+FIXED = SHOP.replace("result = price", "result += price")
+
+FILES = {
+    "shop.py": SHOP,
+    "report.py": "from shop import label, total\n\n\ndef line(prices):\n    return label(len(prices))\n",
+    "tests/test_shop.py": """\
+        from shop import label, total
+
+
+        def test_total():
+            prices = [5, 6]
+            assert total(prices) == 11
+            assert label(2) == "2 items"
+
+
+        def test_one():
+            assert total([5]) == 5
+        """,
+    "tests/test_report.py": "from report import line\n\n\ndef test_line():\n    assert line([1, 2]) == '2 items'\n",
+    "tests/test_other.py": "def test_other():\n    assert 1\n",
+}
+
+TARGET = Target("tests/test_shop.py", ("test_total",))
+
+
+class Court:
+    """A judge over a project, with its baseline taken."""
+
+    def __init__(
+        self, folder: Path, files: Mapping[str, str] = FILES, target: Target = TARGET, wider: float = 60
+    ) -> None:
+        self.bench = Bench(folder, files)
+        self.judge = Judge(
+            self.bench.runner,
+            self.bench.trial,
+            target,
+            locked=lambda path: path.rpartition("/")[2].startswith(("test_", "conftest")),
+            patience=Patience(target=20, wider=wider),
+        )
+
+    async def say(self, texts: Mapping[str, str], broaden: bool = True) -> Verdict:
+        report = await self.judge.baseline({})
+        assert not report.problem
+        if broaden:
+            await self.judge.broaden({})
+        changes = {path: self.change(path, text) for path, text in texts.items()}
+        overlay = {path: change.after.encode() for path, change in changes.items()}
+        return await self.judge.judge(overlay, changes)
+
+    def change(self, path: str, after: str) -> FileChange:
+        file = self.bench.workspace / path
+        base = file.read_bytes() if file.exists() else None
+        return FileChange(path, None if base is None else base.decode(), after, base)
+
+
+async def test_a_right_edit_is_fixed_with_the_tests_it_reaches(tmp_path: Path) -> None:
+    verdict = await Court(tmp_path).say({"shop.py": FIXED})
+    assert verdict.fixed, verdict.reason
+    assert (verdict.target, verdict.progress, verdict.passed, verdict.failed) == ("passed", "fixed", 3, 0)
+    assert verdict.collected_before == verdict.collected_after == 3
+    assert verdict.summary() == "target passes, 3 of 3 tests pass"
+
+
+async def test_without_the_wider_look_beforehand_the_verdict_is_the_same(tmp_path: Path) -> None:
+    assert (await Court(tmp_path).say({"shop.py": FIXED}, broaden=False)).fixed
+
+
+async def test_the_workspace_is_not_touched(tmp_path: Path) -> None:
+    court = Court(tmp_path)
+    before = {p: p.read_bytes() for p in court.bench.workspace.rglob("*") if p.is_file()}
+    await court.say({"shop.py": FIXED})
+    assert {p: p.read_bytes() for p in court.bench.workspace.rglob("*") if p.is_file()} == before
+
+
+async def test_an_edit_that_breaks_a_test_elsewhere_is_worse(tmp_path: Path) -> None:
+    broken = FIXED.replace(
+        'f"{count} items"', '"2 items" if "shop" in __file__ and len(str(count)) and OPEN else ""'
+    )
+    broken = "OPEN = True\n" + broken
+    files = {
+        **FILES,
+        "report.py": "import shop\n\n\ndef line(prices):\n    shop.OPEN = False\n    return shop.label(2)\n",
+    }
+    court = Court(tmp_path, files)
+    verdict = await court.say({"shop.py": broken})
+    assert not verdict.fixed
+    assert (verdict.target, verdict.progress) == ("passed", "worse")
+    assert verdict.newly_failing == ("tests/test_report.py::test_line",)
+    assert verdict.failure is not None
+    assert "passed before and does not now" in verdict.reason
+
+
+async def test_a_test_that_failed_before_may_go_on_failing(tmp_path: Path) -> None:
+    files = {**FILES, "tests/test_report.py": "import shop\n\ndef test_line():\n    assert 0\n"}
+    for broaden in (True, False):
+        verdict = await Court(tmp_path / str(broaden), files).say({"shop.py": FIXED}, broaden)
+        assert verdict.fixed, verdict.reason
+        assert (verdict.passed, verdict.failed) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("after", "progress"),
+    [
+        (FIXED.replace("items", "things"), "forward"),
+        (SHOP.replace("result = price", "result = 2 * price"), "changed"),
+        (SHOP + "\n", "same"),
+        (SHOP.replace("def total", "def total(:"), "worse"),
+        ("import nothing_here\n" + FIXED, "worse"),
+    ],
+)
+async def test_progress_is_told_apart(tmp_path: Path, after: str, progress: str) -> None:
+    verdict = await Court(tmp_path).say({"shop.py": after}, broaden=False)
+    assert not verdict.fixed
+    assert verdict.progress == progress
+    assert verdict.reason
+
+
+async def test_an_edit_kept_earlier_is_part_of_what_is_judged(tmp_path: Path) -> None:
+    court = Court(tmp_path)
+    assert (await court.say({"shop.py": FIXED})).fixed
+    assert (await court.judge.judge({"shop.py": FIXED.encode()}, {})).fixed
+    assert not (await court.judge.judge({}, {})).fixed
+
+
+TEST = FILES["tests/test_shop.py"]
+
+FAKES: dict[str, dict[str, str]] = {
+    "skip in the source": {"shop.py": "import pytest\npytest.skip('x', allow_module_level=True)\n"},
+    "skip inside the function": {
+        "shop.py": SHOP.replace("    result = 0", "    import pytest\n    pytest.skip()")
+    },
+    "the process ends with code 0": {
+        "shop.py": "import os\n\ndef total(p):\n    os._exit(0)\n\nlabel = total\n"
+    },
+    "the process is ended without a word": {"shop.py": SHOP.replace("result = 0", "raise SystemExit(0)")},
+    "sys.exit on import": {"shop.py": "import sys\nsys.exit(0)\n"},
+    "a source that looks for pytest": {
+        "shop.py": SHOP.replace("result = 0", "import sys; return 11 if 'pytest' in sys.modules else 0")
+    },
+    "a source that looks at the environment": {
+        "shop.py": SHOP.replace(
+            "result = 0", "import os; return 11 if os.getenv('PYTEST_CURRENT_TEST') else 0"
+        )
+    },
+    "a new conftest": {
+        "conftest.py": "def pytest_runtest_call(item):\n    item.obj = lambda: None\n",
+        "shop.py": SHOP + "\n",
+    },
+    "a new sitecustomize": {"sitecustomize.py": "import shop\nshop.total = sum\n"},
+    "a module that hides pytest": {"pytest.py": "def main(args, plugins):\n    return 0\n"},
+    "everything is equal": {
+        "shop.py": SHOP.replace("return result", "return Same()")
+        + "\n\nclass Same:\n    def __eq__(self, other):\n        return True\n"
+    },
+    "the test itself is changed": {
+        "tests/test_shop.py": "def test_total():\n    pass\n\ndef test_one():\n    pass\n"
+    },
+    "patched runner": {"shop.py": "import _pytest.runner\n_pytest.runner.call_and_report = None\n" + SHOP},
+    "text run as code": {"shop.py": "exec('import ' + 'py' + 'test')\n" + SHOP},
+}
+
+
+@pytest.mark.parametrize("name", FAKES)
+async def test_a_fake_is_not_a_fix(tmp_path: Path, name: str) -> None:
+    verdict = await Court(tmp_path).say(FAKES[name], broaden=False)
+    assert not verdict.fixed
+    assert verdict.reason
+
+
+SLY: dict[str, str] = {
+    # Past the look at the text, by names put together at run time: the runner's records still do not say "passed".
+    "the test function is swapped": """\
+        import importlib
+        _m = importlib.import_module("".join(["s", "ys"]))
+        _modules = vars(_m)["mod" + "ules"]
+        def total(prices):
+            return 0
+        def label(count):
+            return ""
+        for _name, _module in list(_modules.items()):
+            if _name.endswith("_shop"):
+                _module.test_total = lambda: None
+        """,
+    "the runner is replaced": """\
+        import importlib
+        _runner = importlib.import_module("_py" + "test.runner")
+        _old = _runner.CallInfo.from_call
+        def _quiet(func, when, reraise=None):
+            def calm():
+                try:
+                    func()
+                except AssertionError:
+                    pass
+            return _old(calm, when, reraise)
+        setattr(_runner.CallInfo, "from_" + "call", staticmethod(_quiet))
+        def total(prices):
+            return 0
+        def label(count):
+            return ""
+        """,
+    "the process forks and the child goes quiet": """\
+        import importlib
+        _o = importlib.import_module("o" + "s")
+        def total(prices):
+            getattr(_o, "_ex" + "it")(0)
+        def label(count):
+            return ""
+        """,
+}
+
+
+@pytest.mark.parametrize("name", SLY)
+async def test_a_sly_fake_that_gets_to_run_is_not_a_fix(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regreen.testing.judge.reaches_into_runner", lambda *_: "")
+    import textwrap
+
+    verdict = await Court(tmp_path).say({"shop.py": textwrap.dedent(SLY[name])}, broaden=False)
+    assert not verdict.fixed
+    assert verdict.reason
+
+
+async def test_a_forged_record_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regreen.testing.judge.reaches_into_runner", lambda *_: "")
+    forging = SHOP.replace(
+        "    result = 0\n",
+        """\
+    import glob, json, os, sys
+    for file in glob.glob(os.path.dirname(sys.argv[-1] or "") + "/records") + glob.glob("/proc/self/fd/*"):
+        try:
+            if os.path.realpath(file).endswith("records"):
+                with open(file, "ab") as out:
+                    for when in ("setup", "call", "teardown"):
+                        record = {"event": "report", "id": "tests/test_shop.py::test_total", "when": when,
+                                  "outcome": "passed", "seconds": 0, "subtest": False, "n": 4}
+                        out.write(b"0" * 32 + b" " + json.dumps(record).encode() + b"\\n")
+        except OSError:
+            pass
+    os._exit(0)
+""",
+    )
+    verdict = await Court(tmp_path).say({"shop.py": forging}, broaden=False)
+    assert not verdict.fixed
+    assert verdict.target == "crashed"
+
+
+async def test_a_test_that_only_stops_being_collected_is_not_fixed(tmp_path: Path) -> None:
+    files = {
+        "cases.py": "CASES = [1, 2, 3]\n",
+        "tests/test_cases.py": """\
+            import pytest
+
+            from cases import CASES
+
+
+            @pytest.mark.parametrize("case", CASES)
+            def test_case(case):
+                assert case != 2
+
+
+            @pytest.mark.parametrize("case", CASES)
+            def test_positive(case):
+                assert case > 0
+            """,
+    }
+    court = Court(tmp_path, files, Target("tests/test_cases.py", ("test_case",)))
+    verdict = await court.say({"cases.py": "CASES = [1, 3]\n"})
+    assert not verdict.fixed
+    assert "no longer collected" in verdict.reason
+    one = Court(tmp_path / "one", files, Target("tests/test_cases.py", ("test_case",), "2"))
+    assert not (await one.say({"cases.py": "CASES = [1, 3]\n"})).fixed
+
+
+async def test_a_test_that_passes_by_chance_is_called_flaky(tmp_path: Path) -> None:
+    files = {
+        "shop.py": "def total():\n    return 1\n",
+        "tests/test_chance.py": """\
+            import pathlib
+            from shop import total
+
+            def test_chance():
+                total()
+                seen = pathlib.Path(__file__).parent.parent / "seen"
+                assert seen.exists() and total()
+
+            def test_before():
+                pass
+            """,
+        "tests/conftest.py": """\
+            import pathlib
+            def pytest_collection_modifyitems(items):
+                if len(items) > 1:
+                    (pathlib.Path(__file__).parent.parent / "seen").touch()
+            """,
+    }
+    court = Court(tmp_path, files, Target("tests/test_chance.py", ("test_chance",)))
+    verdict = await court.say({"shop.py": "def total():\n    return 2\n"})
+    assert not verdict.fixed
+    assert court.judge.flaky
+
+
+async def test_when_time_runs_out_the_verdict_says_what_was_left_out(tmp_path: Path) -> None:
+    files = {
+        **FILES,
+        "tests/test_slow.py": "import time\nimport shop\n\ndef test_slow():\n    time.sleep(30)\n",
+    }
+    court = Court(tmp_path, files, wider=6)
+    verdict = await court.say({"shop.py": FIXED}, broaden=False)
+    assert verdict.fixed, verdict.reason
+    assert "stopped after 6 s" in verdict.scope
+    assert verdict.scope in verdict.summary()
