@@ -155,6 +155,9 @@ class Agent:
         if self._without_call >= REPLIES_WITHOUT_CALL:
             raise Stuck(f"{self._without_call} replies in a row held no tool call that could be carried out.")
         text = reply.corrective or prompt.no_call(self._scene.failure(), self._example())
+        if reply.corrective:
+            first = reply.corrective.strip().split("\n", 1)[0]
+            self._emit({"event": "note", "level": "info", "text": f"Not carried out: {first}"})
         if reply.corrective and self._scene.failure() and "\nE " not in text:
             text = f"{text}\nThe target still fails:\n{self._scene.failure()}"
         self.messages.append(Message("user", text))

@@ -70,7 +70,7 @@ def reply_event(n: int, reply: Reply) -> dict[str, Any]:
 
 def reply_from(event: Mapping[str, Any]) -> Reply:
     """The reply of a `reply` event."""
-    usage = event.get("usage") or {}
+    usage: Mapping[str, int] = event.get("usage") or {}
     return Reply(
         text=str(event.get("text", "")),
         calls=tuple(

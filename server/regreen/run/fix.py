@@ -99,7 +99,8 @@ async def _fix_all(
         session = Session(Target.from_nodeid(nodeid), workspace, python, settings, channel)
         await _interruptible(session)
         ended[nodeid] = session.outcome
-        worst = max(worst, session.outcome, key=_FROM_BEST.index)
+        if _FROM_BEST.index(session.outcome) > _FROM_BEST.index(worst):
+            worst = session.outcome
         if session.outcome == "cancelled":
             break
     if ended:

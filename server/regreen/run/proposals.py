@@ -65,7 +65,7 @@ class Desk:
         self.rejected = False
         self.verdict: Verdict | None = None
         self.best: tuple[Verdict, tuple[FileChange, ...]] | None = None
-        self.why = ""
+        self.reasons: list[str] = []
         self.confidence = ""
         self.written: list[FileChange] = []
 
@@ -86,8 +86,10 @@ class Desk:
         self._draft.remember(changes)
         if self.approval == "everyEdit" or verdict.fixed:
             whole = self._with_pending(changes) if self.approval != "everyEdit" else list(changes)
+            if self.approval != "everyEdit" and self.reasons:
+                why = " ".join([*self.reasons, why])
             return await self._show(whole, key, verdict, why, confidence)
-        return self._hold(changes, verdict)
+        return self._hold(changes, verdict, why)
 
     async def confirm(self) -> Settled:
         """Judge the draft as it is now; edits that wait are shown when they turn out to be the fix."""
@@ -96,7 +98,7 @@ class Desk:
         self.failure = verdict.failure or self.failure
         if verdict.fixed and waiting:
             key = tuple((change.path, change.after) for change in waiting)
-            return await self._show(waiting, key, verdict, self.why, self.confidence)
+            return await self._show(waiting, key, verdict, " ".join(self.reasons), self.confidence)
         return Settled(after_trial(verdict), verdict.summary(), verdict)
 
     # -- the steps -----------------------------------------------------------------------------------
@@ -122,10 +124,12 @@ class Desk:
         merged.update({change.path: change for change in changes})
         return [change for change in merged.values() if change.after != change.before]
 
-    def _hold(self, changes: Sequence[FileChange], verdict: Verdict) -> Settled:
+    def _hold(self, changes: Sequence[FileChange], verdict: Verdict, why: str) -> Settled:
         """whenGreen and never: nothing is shown yet; what helps, or does no harm, waits in the draft."""
         if verdict.progress != "worse":
             self._draft.keep(changes)
+            if verdict.progress == "forward":
+                self._give_reason(why)
             self.failure = verdict.failure or self.failure
         text = after_trial(verdict)
         if verdict.progress == "worse" and self.failure is not None:
@@ -167,7 +171,8 @@ class Desk:
             self._refused.add(key)
             return self._turned_down(decision, verdict)
         self.rejected = False
-        self.why, self.confidence = event["why"], event["confidence"]
+        self._give_reason(event["why"])
+        self.confidence = event["confidence"]
         return await self._write(changes, decision, verdict)
 
     async def _decide(self, event: Mapping[str, Any], changes: Sequence[FileChange]) -> Decision:
@@ -237,6 +242,12 @@ class Desk:
             for change in reversed(done):
                 self._writer.take_back(change)
             raise
+
+    def _give_reason(self, why: str) -> None:
+        """Remember why, for the explanation at the end; a reason that holds the earlier ones replaces them."""
+        self.reasons = [reason for reason in self.reasons if reason not in why]
+        if why:
+            self.reasons.append(why)
 
     def _unsaved(self, change: FileChange) -> bool:
         """True when the editor holds the text but the disk does not, yet."""

@@ -156,12 +156,12 @@ class JsonChannel:
                 }
             )
             return
-        files = message.get("files")
+        files = cast("dict[str, Any]", message["files"]) if isinstance(message.get("files"), dict) else None
         proposal = str(message.get("proposal", ""))
         decision = Decision(
             kind,
             str(message.get("reason") or ""),
-            {str(k): str(v) for k, v in files.items() if v is not None} if isinstance(files, dict) else None,
+            None if files is None else {path: str(text) for path, text in files.items() if text is not None},
             lasting=proposal == "*",
             write=frozenset(map(str, message["write"]))
             if isinstance(message.get("write"), list)

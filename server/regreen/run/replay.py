@@ -37,10 +37,8 @@ class _Recorded:
         if not self._decisions:
             return NOBODY
         event = self._decisions.pop(0)
-        files = event.get("files")
-        return Decision(
-            event["decision"], str(event.get("reason", "")), files if isinstance(files, Mapping) else None
-        )
+        files: Mapping[str, str] | None = event.get("files")
+        return Decision(event["decision"], str(event.get("reason", "")), files)
 
     async def ask(self, question: Event) -> str:
         return str(question["default"])

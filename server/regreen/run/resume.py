@@ -51,7 +51,7 @@ def earlier_run(name: str) -> Earlier:
         if kind == "call" and event.get("name") in ("edit_file", "write_file"):
             pending = event.get("arguments") or {}
         elif kind == "trial" and pending is not None:
-            verdict = event.get("verdict") or {}
+            verdict: dict[str, Any] = event.get("verdict") or {}
             if verdict.get("progress") in ("same", "changed", "worse"):
                 tried.append(
                     f"{pending.get('path')}: {str(pending.get('replace', pending.get('content', '')))[:120]!r}"

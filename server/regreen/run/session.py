@@ -345,8 +345,7 @@ class Session:
             notes=self._notes,
         )
         if desk:
-            said = self._agent.last_text if self._agent else ""
-            ending.explanation = (said or desk.why) if stop.outcome == "fixed" else str(stop)
+            ending.explanation = self._explanation(desk) if stop.outcome == "fixed" else str(stop)
             ending.confidence = desk.confidence if stop.outcome == "fixed" else ""
             ending.verdict = desk.verdict
             ending.written = desk.written
@@ -355,6 +354,11 @@ class Session:
             ending.tried = desk.tried
         self._emit(ending.to_json())
         self._trace.close()
+
+    def _explanation(self, desk: Desk) -> str:
+        """Why the fix works: the reasons of the accepted edits, or what the model said last."""
+        said = self._agent.last_text if self._agent else ""
+        return " ".join(desk.reasons) or said
 
 
 class _Listener:

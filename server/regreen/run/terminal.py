@@ -67,7 +67,7 @@ class TerminalChannel:
         self._print(f"{event['text']}" + (f" {percent:.0f} %" if percent is not None else ""), "dim")
 
     def _show_evidence(self, event: Event) -> None:
-        failure = event.get("failure") or {}
+        failure: Mapping[str, Any] = event.get("failure") or {}
         self._print(f"It fails: {failure.get('type', '')}: {_first_line(failure.get('message', ''))}", "red")
 
     def _show_step(self, event: Event) -> None:
@@ -107,7 +107,7 @@ class TerminalChannel:
             f"{event['seconds']:.1f} s"
         )
         steps = f"{event['steps']}/{event['tokens']}"
-        if steps != self._budget:
+        if steps != self._budget and event["steps"]:
             self._budget = steps
             self._print(line, "dim")
 
