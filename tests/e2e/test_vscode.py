@@ -14,14 +14,14 @@ from playwright.sync_api import expect
 
 from e2e.workbench import Workbench, note_figure, picture
 
-pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.editor, pytest.mark.timeout(900)]
 
 TEST = "def test_adding_more_of_a_product_reaches_the_offer"
 TARGET = "tests/test_cart.py::test_adding_more_of_a_product_reaches_the_offer"
 BROKEN = "self.quantities[sku] = quantity"
 WRONG = "max(self.quantities[sku], quantity)"
 RIGHT = "self.quantities[sku] += quantity"
-RUN_MS = 60_000
+RUN_MS = 240_000
 
 Open = Callable[..., Workbench]
 
@@ -87,7 +87,7 @@ def test_a_failing_test_is_fixed_with_one_rejection_and_two_acceptances(
     note_figure("click_to_first_sign_ms", round((time.perf_counter() - clicked) * 1000))
 
     # The libraries that talk to a model are fetched on its first use, so this takes longer than a run.
-    expect(window.status("Review: shop/cart.py")).to_be_visible(timeout=3 * RUN_MS)
+    expect(window.status("Review: shop/cart.py")).to_be_visible(timeout=RUN_MS)
     expect(window.line(WRONG)).to_be_visible()
     expect(window.status("step 1 of 12")).to_be_visible()
     assert BROKEN in cart.read_text()
@@ -199,7 +199,7 @@ def changed_files(shop: Path) -> list[str]:
     return sorted(line[3:] for line in done.stdout.splitlines() if "__pycache__" not in line)
 
 
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 15) -> None:
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
     """Waits until something on disk is so."""
     deadline = time.monotonic() + seconds
     while not condition():
