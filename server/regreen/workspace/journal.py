@@ -39,7 +39,7 @@ class Journal:
 
     def begin(self, root: Root, entry: dict[str, Any], blobs: Iterable[bytes]) -> int:
         """Note what is about to be written, with every content it may need again; returns the entry's number."""
-        self._open(root)
+        self.open(root)
         for blob in blobs:
             self._put(blob)
         (self._folder / "unfinished").touch(mode=0o600)
@@ -54,7 +54,7 @@ class Journal:
 
     def note(self, root: Root, entry: dict[str, Any], blobs: Iterable[bytes]) -> None:
         """Note what another program (the editor) has written."""
-        self._open(root)
+        self.open(root)
         for blob in blobs:
             self._put(blob)
         self._count += 1
@@ -102,7 +102,9 @@ class Journal:
 
     # -- files of the journal
 
-    def _open(self, root: Root) -> None:
+    def open(self, root: Root) -> None:
+        """Make the journal's files, or take up an earlier journal; done by the first write otherwise. Raises
+        UsageError when its folder is not ours alone."""
         if self._log >= 0:
             return
         for folder in (self._folder, self._folder / "blobs", self._folder / "kept"):

@@ -81,7 +81,9 @@ def _opened(folder: Path, entries: list[dict[str, Any]]) -> tuple[Root, Journal]
         raise UsageError(
             f"The workspace {first['root']} is gone; there is nothing to take back in it."
         ) from error
-    return root, Journal(folder, first["run"])
+    journal = Journal(folder, first["run"])
+    journal.open(root)
+    return root, journal
 
 
 def _undo_one(folder: Path, root: Root, journal: Journal, entry: dict[str, Any]) -> str:
@@ -117,7 +119,7 @@ def _settle(folder: Path, root: Root, journal: Journal, entry: dict[str, Any]) -
     except (FileNotFoundError, PathRefused):
         journal.end(number, "void", why="the folder cannot be reached")
         remove_empty(root, entry.get("made", []))
-        return _GONE
+        return "as before" if entry["before"] is None else _GONE
     written = _same(now, entry["after"]) or (aside is not None and _same(aside, entry["before"]))
     journal.end(number, "done" if written else "void", why="recovered after a sudden end")
     if not written:

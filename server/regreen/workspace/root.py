@@ -26,7 +26,7 @@ _SKIPPED = frozenset(
 )  # fmt: skip
 # Whole trees of the system, and folders that only hold other people's folders.
 _SYSTEM_TREES = {
-    "linux": ("/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys", "/run"),
+    "linux": ("/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys"),
     "darwin": (
         "/usr",
         "/etc",
@@ -41,7 +41,7 @@ _SYSTEM_TREES = {
     "win32": (),
 }
 _HOLDERS = ("/home", "/Users", "/root", "/var", "/opt", "/srv", "/mnt", "/media", "/tmp", "/var/tmp", "/private",
-            "/private/tmp", "/private/var", "/Volumes", "/lost+found")  # fmt: skip
+            "/private/tmp", "/private/var", "/Volumes", "/lost+found", "/run", "/run/user", "/run/media", "/dev/shm")  # fmt: skip
 _PERSONAL = ("Documents", "Desktop", "Downloads", "Library", "AppData", ".config", ".local", ".cache", ".ssh")
 
 
@@ -188,7 +188,7 @@ def refused_as_workspace(folder: Path) -> str:
             for name in ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDATA")
             if name in os.environ
         ]
-    if any(tree == folder or tree in folder.parents for tree in trees):
+    if Path("/dev/shm") not in folder.parents and any(tree in (folder, *folder.parents) for tree in trees):
         return "it belongs to the system"
     return ""
 

@@ -48,7 +48,7 @@ class Writer:
         self._workspace = workspace
         self._journal = journal
         self._hook = hook
-        self._own: set[str] = set()
+        self._own: dict[str, tuple[int, list[str]]] = {}
 
     def write(self, change: FileChange) -> None:
         """Write one file.
@@ -60,8 +60,7 @@ class Writer:
         ruling = self._workspace.may_write(change.path, change.after)
         if ruling.permission in ("locked", "refused"):
             raise PathRefused(ruling.reason)
-        self._put(change.path, change.base, encoded(change))
-        self._own.add(change.path)
+        self._own[change.path] = self._put(change.path, change.base, encoded(change))
 
     def note(self, change: FileChange) -> None:
         """Take note of a change that the editor wrote, so that it can be taken back."""
@@ -76,14 +75,17 @@ class Writer:
         person changed since, and what the editor wrote, is left alone."""
         if change.path not in self._own:
             return
+        number, made = self._own.pop(change.path)
         with contextlib.suppress(Conflict, FileNotFoundError):
-            self._put(change.path, encoded(change), change.base)
-            self._own.discard(change.path)
+            self._put(change.path, encoded(change), change.base, number)
+            remove_empty(self._workspace.folder, made)
 
-    def _put(self, path: str, before: bytes | None, after: bytes | None) -> None:
+    def _put(
+        self, path: str, before: bytes | None, after: bytes | None, undoes: int = 0
+    ) -> tuple[int, list[str]]:
         folder = self._workspace.folder
         folder.check()
-        put(folder, self._journal, path, before, after, self._hook)
+        return put(folder, self._journal, path, before, after, self._hook, undoes)
 
 
 def encoded(change: FileChange) -> bytes:
@@ -104,10 +106,11 @@ def put(
     after: bytes | None,
     hook: Hook,
     undoes: int = 0,
-) -> None:
+) -> tuple[int, list[str]]:
     """Replace `before` by `after` (None: no file) at `path`. Errors as in `Writer.write`.
 
-    `undoes` is the number of the journal entry that this takes back, 0 for a change of its own.
+    `undoes` is the number of the journal entry that this takes back, 0 for a change of its own. Returns the
+    entry's number, and the folders that were made.
     """
     names = split(path)
     made = root.missing(names[:-1])
@@ -140,6 +143,7 @@ def put(
     hook("synced")
     journal.end(number, "done")
     hook("done")
+    return number, made
 
 
 def _carry_out(
