@@ -40,7 +40,8 @@ class SearchGround:
     `overlay` gives the accepted edits that are not on disk, `read` a file's bytes with the overlay laid
     over (None when there is no such file or it may not be read), `writable` whether an edit of a path may
     be proposed. `files` lists the workspace's files; without it no test outside the target's file is run.
-    `seconds` is the search's own budget.
+    `seconds` is the search's own budget. `trial` is the run's own copy, which the search leaves alone: it
+    has one for itself, since candidates may write into it.
     """
 
     target: TargetLike
@@ -48,10 +49,10 @@ class SearchGround:
     workspace: Path
     seal: Seal
     scratch: Path
-    trial: TrialLike
     overlay: Callable[[], Mapping[str, bytes | None]]
     read: Callable[[str], bytes | None]
     writable: Callable[[str], bool]
     baseline: Callable[[], Report | None] = lambda: None
     files: Callable[[], list[str]] = lambda: list[str]()
     seconds: float = 12.0
+    trial: TrialLike | None = None

@@ -3,14 +3,11 @@
 import json
 import os
 import time
-import warnings
 
 import pytest
 from regreen_worker import code, guard
 from regreen_worker.lines import Lines
-from regreen_worker.tests import Compared, Runner
-
-MEMORY = 3 << 30
+from regreen_worker.tests import Runner
 
 
 def matches(nodeid, name):
@@ -45,14 +42,9 @@ class Child:
         os.write(self.out, (json.dumps(fact) + "\n").encode())
 
     def enter(self, closed):
-        """Leave the parent's terminal and group, take limits on. Returns the watcher of side effects."""
+        """Leave the parent's group, watch side effects and refuse those in `closed`. Returns the watcher."""
         os.setpgid(0, 0)
-        null = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (0, 1, 2):
-            os.dup2(null, descriptor)
-        guard.limit(MEMORY)
-        warnings.simplefilter("ignore")
-        effects = guard.Effects(self.root, closed)
+        effects = guard.Effects(self.root, self.warm.free, frozenset(closed))
         effects.install()
         return effects
 
@@ -79,9 +71,27 @@ class Child:
             base = self.warm.files[path]
             code.OVERRIDE[base.path] = base.apply(parts)
         code.forget_modules(self.root)
-        self.compared = Compared()
-        pytest.main([*self.warm.options, *paths], plugins=[Nested(work), self.compared])
-        return "import"
+        items = self._collect_again(paths)
+        if items is not None:
+            work(items)
+            return "import"
+        code.forget_modules(self.root)
+        pytest.main([*self.warm.options, *paths], plugins=[Nested(work)])
+        return "session"
+
+    def _collect_again(self, paths):
+        """Items of the same session, from modules imported anew; None where that is not safe.
+
+        A conftest.py of the project stays as it was imported first: when it holds on to project modules, only
+        a session of its own sees the edit everywhere.
+        """
+        session = self.warm.session
+        if session is None or self.warm.conftest:
+            return None
+        try:
+            return list(session.perform_collect(list(paths), genitems=True))
+        except (Exception, SystemExit):
+            return None
 
     # what is asked for
 

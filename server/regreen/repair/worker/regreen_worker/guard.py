@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import tempfile
+import warnings
 
 WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "shutil.rmtree")
@@ -23,7 +24,7 @@ def _alarm(signum, frame):
 
 
 def limit(memory):
-    """Cap memory, file sizes and core dumps of this process. `memory` is in bytes."""
+    """Cap memory, file sizes and core dumps of this process and its children. `memory` is in bytes."""
     import resource
 
     for what, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 64 << 20), (resource.RLIMIT_CORE, 0)):
@@ -39,14 +40,27 @@ def clock(seconds):
     signal.setitimer(signal.ITIMER_PROF, seconds, 0.02 if seconds else 0)
 
 
+def quiet():
+    """Nothing more is read from or written to the descriptors that this process began with."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    warnings.simplefilter("ignore")
+
+
+def free_places():
+    """Folders where a candidate may write."""
+    return tuple({os.path.realpath(tempfile.gettempdir()) + os.sep, "/dev/"})
+
+
 class Effects:
     """Sees writes, deletions, spawned processes and connections; refuses them when `closed`."""
 
-    def __init__(self, root, closed):
+    def __init__(self, root, free, closed):
         self.root = root
         self.closed = closed
         self.seen = set()
-        self.free = tuple({os.path.realpath(tempfile.gettempdir()) + os.sep, "/dev/"})
+        self.free = free
 
     def install(self):
         """Start watching; cannot be undone in this process."""

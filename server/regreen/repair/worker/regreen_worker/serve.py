@@ -16,12 +16,14 @@ import sys
 import time
 
 import pytest
-from regreen_worker import code
+from regreen_worker import code, guard
 from regreen_worker.child import Child
 from regreen_worker.tests import Compared
 
 QUIET = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--maxfail=0", "--tb=native", "--no-header"]
 QUIET += ["--continue-on-collection-errors", "-p", "no:randomly", "-W", "ignore"]
+MEMORY = 3 << 30
+"""Bytes of address space of one candidate."""
 OPTIONS = {"xdist": ["-n0"], "pytest_cov": ["--no-cov"]}
 """What must be said when a plugin is there: tests run in this process, and nothing is measured."""
 
@@ -56,11 +58,14 @@ class Warm:
                 self.options += extra
         self.compared = Compared()
         self.items = []
+        self.session = None
+        self.conftest = False
         self.errors = []
         self.files = {}
         self.functions = None
         self.plan = {"target": [], "keep": [], "also": []}
         self.served = False
+        self.free = ()
         self.seen = set()
         self.cache = {}
         self.incoming = b""
@@ -76,8 +81,18 @@ class Warm:
     def pytest_runtestloop(self, session):
         """Serve instead of running tests."""
         self.items = list(session.items)
+        self.session = session
+        self.conftest = self.has_conftest()
         self.serve("")
         return True
+
+    def has_conftest(self):
+        """True when a conftest.py of the project was imported."""
+        paths = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
+        return any(
+            os.path.basename(path) == "conftest.py" and os.path.realpath(path).startswith(self.root + os.sep)
+            for path in paths
+        )
 
     # the conversation
 
@@ -90,6 +105,9 @@ class Warm:
         """Answer requests until the connection ends."""
         self.served = True
         self.functions = code.Functions(self.root)
+        self.free = guard.free_places()
+        guard.limit(MEMORY)
+        guard.quiet()
         gc.collect()
         gc.freeze()
         collected = [item.nodeid for item in self.items]
@@ -264,6 +282,6 @@ def main(descriptor):
         data += more
     warm = Warm(connection, json.loads(data))
     code.patch_loader()
-    status = pytest.main([*warm.options, *warm.paths], plugins=[warm, warm.compared])
+    status = pytest.main([*warm.options, *warm.paths], plugins=[warm])
     if not warm.served:
         warm.serve("pytest ended with status %s before it ran a test" % int(status))

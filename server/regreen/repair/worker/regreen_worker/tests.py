@@ -13,13 +13,18 @@ TEXT = 2000
 
 
 class Compared:
-    """A pytest plugin that remembers the values of the last failing comparison."""
+    """Remembers the values of the last failing comparison, in place of pytest's own explanation of it."""
 
     def __init__(self):
         self.last = None
+        try:
+            from _pytest.assertion import util
 
-    def pytest_assertrepr_compare(self, config, op, left, right):
-        """Remember, add nothing."""
+            util._reprcompare = self._compare
+        except (ImportError, AttributeError):
+            pass
+
+    def _compare(self, op, left, right):
         self.last = (op, left, right)
 
 

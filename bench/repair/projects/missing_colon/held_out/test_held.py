@@ -1,0 +1,5 @@
+from rooms import largest
+
+
+def test_none():
+    assert largest([]) is None

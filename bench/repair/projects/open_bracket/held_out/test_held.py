@@ -1,0 +1,6 @@
+from score import points
+
+
+def test_none():
+    assert points([]) == []
+    assert points([[100]]) == [100]

@@ -1,0 +1,6 @@
+from paths import normalise
+
+
+def test_more():
+    assert normalise("//X//Y/") == "/X/Y"
+    assert normalise("../A") == "/A"
