@@ -9,7 +9,7 @@ from regreen.repair.crash import crash_edits, import_edits
 from regreen.repair.ground import SearchGround
 from regreen.repair.localise import constants_read, names_read, spread
 from regreen.repair.operators import candidates
-from regreen.repair.operators.site import Hints, Project, Signature, signatures
+from regreen.repair.operators.site import Hints, Project, Signature, fields, signatures
 from regreen.repair.related import is_test
 from regreen.repair.source import Edit, Source
 
@@ -51,7 +51,7 @@ class Texts:
 
     def near_line(self, source: Source, line: int, hints: Hints) -> list[Edit]:
         """Candidates about one line that runs while the module is imported."""
-        return candidates(source, Project(signatures(source), hints), (line,))[:120]
+        return candidates(source, Project(signatures(source), hints=hints), (line,))[:120]
 
     def import_repairs(self, message: str) -> list[tuple[float, tuple[Edit, ...]]]:
         """Candidates for files that keep the tests from being imported, best first."""
@@ -69,11 +69,13 @@ async def generate(
     sources = {path: source for path in by_file if (source := texts.source(path)) is not None}
     known: dict[str, Signature] = {}
     readers: dict[str, float] = {}
+    held: list[str] = []
     for path, source in sources.items():
         known.update({name: s for name, s in signatures(source).items() if name not in known})
         for name, score in names_read(source, by_file[path]).items():
             readers[name] = max(readers.get(name, 0.0), score)
-    project = Project(known, hints)
+        held += fields(source)
+    project = Project(known, tuple(dict.fromkeys(held)), hints)
     made: list[tuple[float, Edit]] = []
     for path, source in sources.items():
         lines = spread(source, by_file[path])

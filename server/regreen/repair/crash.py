@@ -123,8 +123,9 @@ def _at_crash(source: Source, hints: Hints, line: int) -> Iterator[Edit]:
     names = [n for n in dict.fromkeys(re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", text)) if not keyword.iskeyword(n)]
     if hints.type == "ZeroDivisionError":
         for match in re.finditer(r"[/%]\s*([\w.]+(?:\([^()]*\))?)", text):
+            empty = re.sub(r"^len\((.*)\)$", r"\1", match.group(1))
             for value in ("0", "0.0", "None"):
-                guard = f"{indent}if not {match.group(1)}:{source.newline}{indent}    return {value}{source.newline}"
+                guard = f"{indent}if not {empty}:{source.newline}{indent}    return {value}{source.newline}"
                 yield Edit(source.path, (Part(start, start, guard),), line, "guard", 0.8 if value == "0" else 0.6)
     if "NoneType" in hints.message:
         for name in names[:4]:

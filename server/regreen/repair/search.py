@@ -25,6 +25,8 @@ GRACE = 0.35
 MOST_SURVIVORS = 12
 MOST_BASES = 8
 """Edits that move the failure and get a second edit tried on top."""
+WINDOW = 16
+"""Candidates under way for each process: enough for a batch that runs and one that waits."""
 TRACED = 30
 """Passing tests that are traced, the quickest."""
 
@@ -175,7 +177,7 @@ class Search:
 
     async def _explore(self, until: float) -> None:
         running: set[asyncio.Task[tuple[float, Edits, Answer]]] = set()
-        window = self.jobs * 2 + 1
+        window = self.jobs * WINDOW
         try:
             while True:
                 while len(running) < window and not self._done(until):

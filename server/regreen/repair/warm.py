@@ -109,6 +109,9 @@ class WarmRunner:
         try:
             while line := await self._reader.readline():
                 answer: dict[str, Any] = json.loads(line)
+                if "died" in answer:
+                    self._gone = f"the test runner ended: {answer['died']}"
+                    continue
                 future = self._waiting.pop(int(answer.get("id", 0)), None)
                 if future is not None and not future.done():
                     future.set_result(answer)

@@ -12,10 +12,14 @@ SIGN = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
 }  # fmt: skip
-OTHER = {
-    "+": ("-", "*", "//"), "-": ("+", "*", "%", "//"), "*": ("/", "+", "//", "**", "-"), "/": ("//", "*", "%", "-"),
-    "//": ("/", "%", "*", "-"), "%": ("//", "/", "*", "-"), "**": ("*", "+"), "&": ("|", "^", "-"),
-    "|": ("&", "^", "+"), "^": ("&", "|", "**"), "<<": (">>", "*"), ">>": ("<<", "//"), "@": (),
+OTHER: dict[str, tuple[tuple[str, float], ...]] = {
+    "+": (("-", 0.85), ("*", 0.6), ("//", 0.15)), "-": (("+", 0.85), ("*", 0.35), ("%", 0.2), ("//", 0.2)),
+    "*": (("/", 0.75), ("+", 0.7), ("//", 0.6), ("**", 0.6), ("-", 0.3)),
+    "/": (("//", 0.8), ("*", 0.75), ("%", 0.4), ("-", 0.2)), "//": (("/", 0.85), ("%", 0.75), ("*", 0.6), ("-", 0.2)),
+    "%": (("//", 0.85), ("/", 0.6), ("*", 0.4), ("-", 0.2)), "**": (("*", 0.85), ("+", 0.3)),
+    "&": (("|", 0.85), ("^", 0.6), ("-", 0.4)), "|": (("&", 0.85), ("^", 0.6), ("+", 0.4)),
+    "^": (("&", 0.85), ("|", 0.8), ("**", 0.5)), "<<": ((">>", 0.85), ("*", 0.3)), ">>": (("<<", 0.85), ("//", 0.3)),
+    "@": (),
 }  # fmt: skip
 COMMUTES = ("+", "*", "&", "|", "^")
 
@@ -36,8 +40,8 @@ def _binary(site: Site, node: ast.BinOp) -> Iterator[Edit]:
     gap, sign = site.source.text[start:end], SIGN[type(node.op)]
     words = isinstance(node.left, (ast.JoinedStr, ast.Constant)) and sign == "%"
     if gap.count(sign) == 1 and "#" not in gap and not words:
-        for i, new in enumerate(OTHER[sign]):
-            yield from site.edit(start, end, gap.replace(sign, new), node.lineno, "operator", 0.85 - 0.1 * i)
+        for new, weight in OTHER[sign]:
+            yield from site.edit(start, end, gap.replace(sign, new), node.lineno, "operator", weight)
     left, right = site.code(node.left), site.code(node.right)
     if sign not in COMMUTES and not words:
         swapped = f"{site.tight(node.right, binding(node))} {sign} {site.tight(node.left, binding(node) + 1)}"
@@ -96,8 +100,9 @@ def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
     text = site.tight(node, 10)
     yield from site.replace(node, f"{text} + 1", "off by one", weight)
     yield from site.replace(node, f"{text} - 1", "off by one", weight)
+    key = any(isinstance(n, ast.Lambda) for n in site.source.around(node))
+    yield from site.replace(node, f"-{site.tight(node, 12)}", "sign", 0.5 if key else 0.22)
     if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-        yield from site.replace(node, f"-{text}", "sign", 0.22)
         yield from site.replace(node, f"{text} ** 2", "power", 0.1)
     product = site.tight(node, 11)
     yield from site.replace(node, f"{product} // 2", "half", 0.1)
@@ -118,8 +123,8 @@ def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
     if isinstance(node, ast.AugAssign):
         start, end = source.span(node.target)[1], source.span(node.value)[0]
         gap, sign = source.text[start:end], SIGN[type(node.op)]
-        for i, new in enumerate(OTHER[sign]):
-            yield from site.edit(start, end, gap.replace(sign + "=", new + "="), node.lineno, "assignment", 0.8 - 0.1 * i)
+        for new, weight in OTHER[sign]:
+            yield from site.edit(start, end, gap.replace(sign + "=", new + "="), node.lineno, "assignment", weight)
         yield from site.edit(start, end, gap.replace(sign + "=", "="), node.lineno, "assignment", 0.5)
     elif isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]

@@ -160,6 +160,9 @@ def _wrapped(site: Site, node: ast.expr) -> Iterator[Edit]:
     if isinstance(node, (ast.BinOp, ast.Call, ast.Subscript)) and field == "value":
         yield from site.replace(node, f"max(0, {text})", "call added", 0.2)
         yield from site.replace(node, f"round({text}, 2)", "call added", 0.25)
+        wanted = site.project.hints.right.rpartition(".")[2]
+        if wanted.isdigit() and "." in site.project.hints.right and len(wanted) < 7:
+            yield from site.replace(node, f"round({text}, {len(wanted)})", "call added", 0.4)
     for signature in site.project.signatures.values():
         required = [p for p in signature.parameters if p not in signature.optional]
         own = site.function is not None and signature.name == site.function.name

@@ -114,6 +114,7 @@ def predicates(site: Site) -> list[tuple[str, float]]:
         text = site.code(node)
         if used <= in_scope and len(text) < SHORT and "\n" not in text:
             found.append((text, 1.0))
+    found += _asked(site, in_scope)
     for signature in site.project.signatures.values():
         if not signature.predicate or len(signature.parameters) > 1:
             continue
@@ -139,10 +140,32 @@ def predicates(site: Site) -> list[tuple[str, float]]:
             found += [(f"{a} == {b}", 0.3), (f"{a} != {b}", 0.35), (f"{a} < {b}", 0.3), (f"{a} > {b}", 0.3)]
     for name in names:
         found += [(f"{name} > 0", 0.4), (f"{name} is not None", 0.45), (f"{name} is None", 0.35), (f"{name} == 0", 0.3)]
+        found += [(f"{name} < 0", 0.4), (f"{name} <= 0", 0.4), (f"{name} < 1", 0.35)]
     best: dict[str, float] = {}
     for text, weight in found:
         best[text] = max(weight, best.get(text, 0.0))
     return sorted(best.items(), key=lambda pair: -pair[1])[:60]
+
+
+def _asked(site: Site, in_scope: set[str]) -> list[tuple[str, float]]:
+    """What the file asks elsewhere without comparing: `user.active`, `not text.strip()`."""
+    found: dict[str, float] = {}
+    for node in ast.walk(site.source.tree):
+        tests: list[ast.expr] = []
+        if isinstance(node, ast.BoolOp):
+            tests = node.values
+        elif isinstance(node, (ast.If, ast.While, ast.IfExp)):
+            tests = [node.test]
+        elif isinstance(node, ast.comprehension):
+            tests = node.ifs
+        for test in tests:
+            plain = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+            used = {n.id for n in ast.walk(plain) if isinstance(n, ast.Name)}
+            text = site.code(plain)
+            fits = isinstance(plain, (ast.Attribute, ast.Call)) and used <= in_scope
+            if fits and len(text) < SHORT and "\n" not in text:
+                found[text] = found[f"not {text}"] = 0.9
+    return list(found.items())
 
 
 def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
@@ -192,8 +215,10 @@ def guards(site: Site, function: FunctionNode) -> Iterator[Edit]:
     values += [("None", 0.6), ("0", 0.5), ("[]", 0.4), ("False", 0.4), ("True", 0.4), ("''", 0.3), ("1", 0.3), ("{}", 0.2)]
     conditions: list[tuple[str, float]] = []
     for name in names:
-        conditions += [(f"not {name}", 1.0), (f"{name} == 0", 0.8), (f"{name} is None", 0.8), (f"{name} < 0", 0.6)]
-        conditions += [(f"{name} <= 0", 0.6), (f"{name} == 1", 0.5), (f"len({name}) < 2", 0.6), (f"{name} < 2", 0.4)]
+        number = _is_number(function, name)
+        conditions += [(f"not {name}", 0.7 if number else 1.0), (f"{name} is None", 0.8), (f"{name} == 0", 0.75)]
+        conditions += [(f"{name} <= 0", 0.9 if number else 0.5), (f"{name} < 1", 0.6), (f"{name} < 0", 0.6)]
+        conditions += [(f"{name} == 1", 0.5), (f"{name} < 2", 0.4), (f"len({name}) < 2", 0.3 if number else 0.6)]
     for i, a in enumerate(names):
         for b in names[i + 1 :]:
             conditions += [(f"{a} == {b}", 0.6), (f"{a} < {b}", 0.4), (f"{a} > {b}", 0.4)]
@@ -201,6 +226,21 @@ def guards(site: Site, function: FunctionNode) -> Iterator[Edit]:
         for value, fits in values:
             lines = (f"if {condition}:", f"    return {value}")
             yield from site.insert_before(body[0], lines, "guard", 0.2 * likely * fits)
+
+
+def _is_number(function: FunctionNode, name: str) -> bool:
+    """True when the function computes with the parameter or orders it."""
+    for node in ast.walk(function):
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Add):
+            sides = [node.left, node.right]
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+            sides = [node.left, *node.comparators]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+            sides = list(node.args)
+        if any(isinstance(side, ast.Name) and side.id == name for side in sides):
+            return True
+    return False
 
 
 def _answer_kinds(answers: list[ast.expr]) -> list[str]:

@@ -10,7 +10,7 @@ from regreen.repair.operators.site import Site, arguments
 from regreen.repair.source import Edit, FunctionNode
 
 USUAL = ("ValueError", "KeyError", "TypeError", "IndexError", "LookupError", "AttributeError", "ZeroDivisionError")
-_MISSED = re.compile(r"DID NOT RAISE <class '([\w.]+)'>|(\w+) not raised")
+_MISSED = re.compile(r"DID NOT RAISE (?:<class ')?([\w.]+)|(\w+) not raised")
 
 
 def wanted(site: Site) -> str:

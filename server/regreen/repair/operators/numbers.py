@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
 from regreen.repair.operators.site import Site
@@ -43,8 +44,12 @@ def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
     if value % 10 == 0 and value:
         tries.append((value // 10, 0.35))
     tries += [(value * 2, 0.25), (10, 0.2), (-1, 0.4)]
+    if abs(value) > 3:
+        tries += [(value + step, 0.22) for step in (2, -2, 5, -5, 3, -3)]
+    asserted = _asserted(site)
     if value in UNITS:
-        tries += [(unit, 0.4) for unit in UNITS if unit != value]
+        near = sorted((unit for unit in UNITS if unit != value), key=lambda unit: abs(math.log(unit / value)))
+        tries += [(unit, 0.42 - 0.02 * i) for i, unit in enumerate(near)]
     others = _constants(site)
     tries += [(other, 0.35) for other in others]
     seen: set[int] = {value}
@@ -52,7 +57,7 @@ def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
         if other in seen or (signed and other < 0):
             continue
         seen.add(other)
-        yield from site.replace(node, str(other), "constant", weight)
+        yield from site.replace(node, str(other), "constant", weight * (0.3 if other in asserted else 1.0))
     if value > 20:
         text = site.code(node)
         for i in range(len(text) - 1):
@@ -69,6 +74,12 @@ def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
         yield from site.replace(node, "None", "constant", 0.15)
         yield from site.replace(node, "[]", "constant", 0.08)
     yield from site.replace(node, f"{value}.0", "constant", 0.1)
+
+
+def _asserted(site: Site) -> set[int]:
+    """Numbers (not the smallest) the assertion asks for: a constant that is just one of them is copied, not found."""
+    text = site.project.hints.right if site.project.hints.right != "" else ""
+    return {int(text)} - {0, 1} if text.lstrip("-").isdigit() else set()
 
 
 def _floats(value: float) -> list[tuple[str, float]]:

@@ -39,9 +39,10 @@ class Hints:
 
 @dataclass(frozen=True)
 class Project:
-    """Names known across the project's executed files."""
+    """Names known across the project's executed files: functions, and what instances of its classes hold."""
 
     signatures: Mapping[str, Signature] = field(default_factory=lambda: dict[str, Signature]())
+    fields: tuple[str, ...] = ()
     hints: Hints = Hints()
 
 
@@ -166,7 +167,8 @@ class Site:
         klass = self.source.klass(self.function) if self.function is not None else None
         if klass is not None:
             nodes = list(ast.walk(klass)) + nodes
-        return list(dict.fromkeys(n.attr for n in nodes if isinstance(n, ast.Attribute)))
+        used = [n.attr for n in nodes if isinstance(n, ast.Attribute)]
+        return list(dict.fromkeys([*used, *fields(self.source), *self.project.fields]))
 
     def own_attributes(self) -> list[str]:
         """What `self.` gives in the class around: attributes that are set, properties and methods."""
@@ -227,6 +229,24 @@ def signatures(source: Source) -> dict[str, Signature]:
         names = tuple(x for x in (*plain, *(k.arg for k in a.kwonlyargs)) if x not in ("self", "cls"))
         found.setdefault(name, Signature(name, names, frozenset(optional), method, _is_predicate(node)))
     return found
+
+
+def fields(source: Source) -> list[str]:
+    """What instances of the classes in a file hold: declared fields, attributes set on self, properties."""
+    found: list[str] = []
+    for klass in ast.walk(source.tree):
+        if not isinstance(klass, ast.ClassDef):
+            continue
+        for node in ast.walk(klass):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found.append(node.target.id)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.append(node.attr)
+            elif isinstance(node, FunctionNode) and any(
+                isinstance(d, ast.Name) and d.id.endswith("property") for d in node.decorator_list
+            ):
+                found.append(node.name)
+    return list(dict.fromkeys(found))
 
 
 def _is_predicate(node: FunctionNode) -> bool:

@@ -96,7 +96,8 @@ def _moved(site: Site, node: ast.stmt) -> Iterator[Edit]:
         if site.source.starts_line(after) and not isinstance(after, (FunctionNode, ast.ClassDef)):
             late, last, text = _whole(site, after)
             between = site.source.text[end:late]
-            yield from site.edit(start, last, text + between + whole, node.lineno, "moved", 0.35)
+            weight = 0.5 if _depend(node, after) else 0.06
+            yield from site.edit(start, last, text + between + whole, node.lineno, "moved", weight)
     if index == len(block) - 1 and len(block) > 1 and isinstance(parent, BLOCKS) and node.end_lineno == parent.end_lineno:
         out = site.source.indent(parent.lineno)
         loop = isinstance(parent, (ast.For, ast.While, ast.AsyncFor))
@@ -115,6 +116,28 @@ def _moved(site: Site, node: ast.stmt) -> Iterator[Edit]:
             at = site.source.line_start(first.lineno)
             between = site.source.text[at:start]
             yield from site.edit(at, end, whole + between, node.lineno, "moved", 0.2)
+
+
+def _depend(first: ast.stmt, second: ast.stmt) -> bool:
+    """May it matter which of two statements comes first? True when one sets what the other speaks of."""
+    if isinstance(first, (ast.Return, ast.Raise)) or isinstance(second, (ast.Return, ast.Raise)):
+        return True
+    words: list[tuple[set[str], set[str]]] = []
+    for statement in (first, second):
+        nodes = list(ast.walk(statement))
+        named = {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+        stored = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        stored |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}
+        stored |= {
+            part.id if isinstance(part, ast.Name) else part.attr
+            for n in nodes
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)
+            for part in [n.func.value]
+            if isinstance(part, (ast.Name, ast.Attribute)) and not (isinstance(part, ast.Name) and part.id == "self")
+        }
+        words.append((stored - {"self"}, named - {"self"}))
+    (stored1, named1), (stored2, named2) = words
+    return bool(stored1 & named2 or stored2 & named1)
 
 
 def _guarded(site: Site, node: ast.stmt) -> Iterator[Edit]:
@@ -150,6 +173,10 @@ def _inserted(site: Site, node: ast.stmt) -> Iterator[Edit]:
     for text, weight in _copies(site, node):
         yield from place(node, (text,), "statement copied", weight * scale)
     names = site.names[:6]
+    numbers = _number_attributes(site)
+    for name in numbers:
+        for step in ("+= 1", "-= 1"):
+            yield from place(node, (f"{name} {step}",), "statement added", 0.16 * scale)
     for name in names:
         for step in ("+= 1", "-= 1"):
             yield from place(node, (f"{name} {step}",), "statement added", (0.14 if loop else 0.05) * scale)
@@ -174,6 +201,16 @@ def _inserted(site: Site, node: ast.stmt) -> Iterator[Edit]:
                     yield from place(node, (f"{a} = {b}",), "statement added", 0.1 * scale)
     if isinstance(node, ast.If) and not node.orelse and loop:
         yield from site.insert_after(node, ("else:", "    break"), "jump", 0.1)
+
+
+def _number_attributes(site: Site) -> list[str]:
+    """Attributes of the class around that start as a number."""
+    klass = site.source.klass(site.function) if site.function is not None else None
+    found: list[str] = []
+    for node in ast.walk(klass) if klass is not None else ():
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and type(node.value.value) is int:
+            found += [site.code(t) for t in node.targets if isinstance(t, ast.Attribute)]
+    return list(dict.fromkeys(found))[:5]
 
 
 def _has_return(function: FunctionNode) -> bool:
@@ -204,6 +241,22 @@ def _copies(site: Site, node: ast.stmt) -> Iterator[tuple[str, float]]:
                 if fresh != word and changed not in seen:
                     seen.add(changed)
                     yield changed, 0.1
+        for changed in _renamed_twice(text, list(dict.fromkeys(words)), site.names[:7]):
+            if changed not in seen:
+                seen.add(changed)
+                yield changed, 0.07
+
+
+def _renamed_twice(text: str, words: list[str], names: list[str]) -> Iterator[str]:
+    """The statement's twin: two of its names replaced by two others that it does not speak of."""
+    fresh = [name for name in names if name not in words]
+    for i, a in enumerate(words):
+        for b in words[i + 1 :]:
+            for c in fresh:
+                for d in fresh:
+                    if c != d:
+                        pattern = rf"(?<![\w.])(?:{re.escape(a)}|{re.escape(b)})\b"
+                        yield re.sub(pattern, lambda m, a=a, c=c, d=d: c if m.group() == a else d, text)
 
 
 def _deleted(site: Site, node: ast.stmt) -> Iterator[Edit]:

@@ -7,7 +7,7 @@ import time
 import pytest
 from regreen_worker import code, guard
 from regreen_worker.lines import Lines
-from regreen_worker.tests import Runner
+from regreen_worker.tests import Runner, mark
 
 
 def matches(nodeid, name):
@@ -49,22 +49,21 @@ class Child:
         return effects
 
     def place(self, edits):
-        """Put edits {path: parts} in by swapping; False when the modules must be imported anew."""
+        """Put edits {path: parts} in by swapping; None when the modules must be imported anew."""
+        done = []
         for path, parts in edits.items():
+            new = self.warm.swappable(path, parts)
             base = self.warm.files[path]
-            bound = base.region(parts)
-            if bound is None or not self.warm.items:
-                return False
-            old, new = base.old_region(bound), self.warm.compiled(path, parts)
-            if new is None or code.frame_of(old) != code.frame_of(new):
-                return False
-            if not self.warm.functions.swap(base.path, old, new):
-                return False
-        return True
+            swapped = None if new is None else self.warm.functions.swap(base.path, base.old_region(base.region(parts)), new)
+            if swapped is None:
+                code.swap_back(done)
+                return None
+            done += swapped
+        return done
 
     def with_items(self, edits, paths, work, fresh=False):
         """Call `work` with the items that run against the edits."""
-        if not fresh and self.place(edits):
+        if not fresh and self.place(edits) is not None:
             work(self.warm.items)
             return "swap"
         for path, parts in edits.items():
@@ -179,6 +178,41 @@ class Child:
             if runner.run(item, after, request["limit"])[0] == "passed":
                 green.append(item.nodeid)
         self.say(target="passed", green=green, kept=len(keep))
+
+    def screen(self, requests):
+        """Run only the target against several candidates, one after the other, in this one process.
+
+        The code is put back between them; that nothing else was changed is checked by a last run of the code
+        as it was. A candidate that looks promising is tried once more in a process of its own.
+        """
+        self.enter(requests[0].get("closed", ()))
+        by_id = {item.nodeid: item for item in self.warm.items}
+        target = [by_id[name] for name in self.warm.plan["target"]]
+        runner = Runner(self.root, self.compared)
+        for index, request in enumerate(requests):
+            self.say(start=index)
+            done = self.place(request["edits"])
+            if done is None:
+                self.say(index=index, promising=True)
+                continue
+            fact = self._screened(runner, target, request)
+            code.swap_back(done)
+            self.say(index=index, **fact)
+            if fact.get("target") == "timeout":
+                self.say(end=True, check=None)
+                return
+        outcome, error = runner.run(target[0], None, requests[0]["limit"])
+        self.say(end=True, check=mark(outcome, runner.describe(target[0], error) if error else {}))
+
+    def _screened(self, runner, target, request):
+        rest = request.get("rest") or [0, 0]
+        for index, item in enumerate(target):
+            outcome, error = runner.run(item, None, request["limit"])
+            if outcome != "passed":
+                about = runner.describe(item, error)
+                promising = outcome == "failed" and [index, about["line"]] > rest
+                return {"target": outcome, "passed": index, "about": about, "promising": promising}
+        return {"target": "passed", "promising": True}
 
     def _rest(self, items, request):
         """Does what passed before still pass, though the target does not pass yet?"""

@@ -161,17 +161,30 @@ class Functions:
                     self.by_place.setdefault((real[name], code.co_firstlineno, code.co_name), []).append(thing)
 
     def swap(self, path, old, new):
-        """Put the functions of `new` in the place of those of `old`; False when that cannot be done."""
+        """Put the functions of `new` in the place of those of `old`.
+
+        Returns what `swap_back` needs, or None (and everything as it was) when that cannot be done.
+        """
         fresh = dict(walk(new))
+        done = []
         for place, code in walk(old):
             if not code.co_flags & 2 or place not in fresh:
                 continue
             for function in self.by_place.get((path, code.co_firstlineno, code.co_name), ()):
+                before = function.__code__
                 try:
                     function.__code__ = fresh[place]
                 except ValueError:
-                    return False
-        return True
+                    swap_back(done)
+                    return None
+                done.append((function, before))
+        return done
+
+
+def swap_back(done):
+    """Undo swaps, the last first."""
+    for function, before in reversed(done):
+        function.__code__ = before
 
 
 def forget_modules(root):

@@ -18,12 +18,14 @@ import time
 import pytest
 from regreen_worker import code, guard
 from regreen_worker.child import Child
-from regreen_worker.tests import Compared
+from regreen_worker.tests import Compared, mark
 
 QUIET = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--maxfail=0", "--tb=native", "--no-header"]
 QUIET += ["--continue-on-collection-errors", "-p", "no:randomly", "-W", "ignore"]
 MEMORY = 3 << 30
 """Bytes of address space of one candidate."""
+BATCH = 10
+"""Candidates that share one process while only the target is run against them."""
 OPTIONS = {"xdist": ["-n0"], "pytest_cov": ["--no-cov"]}
 """What must be said when a plugin is there: tests run in this process, and nothing is measured."""
 
@@ -31,8 +33,9 @@ OPTIONS = {"xdist": ["-n0"], "pytest_cov": ["--no-cov"]}
 class Job:
     """A running child."""
 
-    def __init__(self, request, pid, pipe):
-        self.request = request
+    def __init__(self, batch, pid, pipe):
+        self.batch = batch
+        self.wall = batch[0]["wall"] * (1 if len(batch) == 1 else 2)
         self.pid = pid
         self.pipe = pipe
         self.begun = time.monotonic()
@@ -65,6 +68,8 @@ class Warm:
         self.functions = None
         self.plan = {"target": [], "keep": [], "also": []}
         self.served = False
+        self.batch = BATCH
+        self.marks = {}
         self.free = ()
         self.seen = set()
         self.cache = {}
@@ -114,22 +119,25 @@ class Warm:
         version = [*sys.version_info[:2], sys.implementation.name]
         self.send({}, ready=True, collected=collected, errors=self.errors, problem=problem, version=version)
         waiting, running = [], []
-        while True:
-            while waiting and len(running) < self.jobs:
-                job = self.begin(waiting.pop(0))
-                if job is not None:
-                    running.append(job)
-            if not self.pump(waiting, running):
-                break
+        try:
+            going = True
+            while going:
+                while waiting and len(running) < self.jobs:
+                    job = self.begin(waiting)
+                    if job is not None:
+                        running.append(job)
+                going = self.pump(waiting, running)
+        except Exception as error:  # pytest would swallow it, and the other side should know
+            self.send({}, died="%s: %s" % (type(error).__name__, error))
         for job in running:
-            self.end(job, "killed")
+            self.end(job, "killed", [])
 
     def pump(self, waiting, running):
         """Wait for a request or a child; False when the other side has gone."""
         sources = [self.connection, *[job.pipe for job in running]]
         pause = None
         if running:
-            pause = max(0.0, min(j.begun + j.request["wall"] for j in running) - time.monotonic())
+            pause = max(0.0, min(j.begun + j.wall for j in running) - time.monotonic())
         ready = select.select(sources, [], [], pause)[0]
         if self.connection in ready:
             data = self.connection.recv(1 << 20)
@@ -145,10 +153,10 @@ class Warm:
                 job.data += data
                 if not data or job.finished:
                     running.remove(job)
-                    self.end(job, "")
-            elif now - job.begun > job.request["wall"]:
+                    self.end(job, "", waiting)
+            elif now - job.begun > job.wall:
                 running.remove(job)
-                self.end(job, "killed")
+                self.end(job, "killed", waiting)
         return True
 
     def take(self, request, waiting, running):
@@ -195,6 +203,17 @@ class Warm:
                 self.cache[key] = None
         return self.cache[key]
 
+    def swappable(self, path, parts):
+        """Code of the region with the parts put in when only function bodies change, else None."""
+        base = self.files[path]
+        bound = base.region(parts)
+        if bound is None or not self.items:
+            return None
+        new = self.compiled(path, parts)
+        if new is None or code.frame_of(base.old_region(bound)) != code.frame_of(new):
+            return None
+        return new
+
     def known(self, request):
         """Why a candidate needs no run: "invalid", "same" (as the file, or as one tried before), or ""."""
         marks = set()
@@ -214,50 +233,75 @@ class Warm:
         self.seen.add(key)
         return ""
 
-    def begin(self, request):
-        """Fork a child for a request; None when it was answered without one."""
-        if request["do"] == "try":
-            if len(self.cache) > 500:
+    def begin(self, waiting):
+        """Fork a child for what waits longest, with others like it; None when that was answered without one."""
+        request = waiting.pop(0)
+        batch = [request]
+        if request["do"] == "try" and not request.get("solo"):
+            if len(self.cache) > 1000:
                 self.cache.clear()
-            why = self.known(request)
-            if why:
-                self.send(request, facts=[{"target": why}], seconds=0.0)
+            batch = [request] if self.new(request) else []
+            while waiting and len(batch) < self.batch and waiting[0]["do"] == "try" and not waiting[0].get("solo"):
+                if not self.new(waiting[0]):
+                    waiting.pop(0)
+                elif batch and not self.all_swappable([*batch[-1:], waiting[0]]):
+                    break
+                else:
+                    batch.append(waiting.pop(0))
+            if not batch:
                 return None
         mine, its = os.pipe()
         pid = os.fork()
         if pid == 0:
-            self.child(request, mine, its)
+            self.child(batch, mine, its)
         os.close(its)
-        return Job(request, pid, mine)
+        return Job(batch, pid, mine)
 
-    def child(self, request, mine, its):
+    def all_swappable(self, requests):
+        """True when none of the requests needs the modules imported anew."""
+        return all(self.swappable(path, parts) for r in requests for path, parts in r["edits"].items())
+
+    def new(self, request):
+        """True when a candidate has to be run; else it is answered here."""
+        if request.get("seen"):
+            return True
+        why = self.known(request)
+        if why:
+            self.send(request, facts=[{"target": why}], seconds=0.0)
+            return False
+        request["seen"] = True
+        return True
+
+    def child(self, batch, mine, its):
         """The child's whole life."""
         try:
             os.close(mine)
             self.connection.close()
             child = Child(self, its)
-            work = {"run": child.run_all, "trace": child.trace, "try": child.attempt}[request["do"]]
             try:
-                work(request)
+                if len(batch) > 1:
+                    child.screen(batch)
+                else:
+                    work = {"run": child.run_all, "trace": child.trace, "try": child.attempt}
+                    work[batch[0]["do"]](batch[0])
             except BaseException as error:
                 child.say(error="%s: %s" % (type(error).__name__, str(error)[:300]))
         finally:
             os._exit(0)
 
-    def end(self, job, how):
-        """Kill what is left of a child and answer its request."""
+    def end(self, job, how, waiting):
+        """Kill what is left of a child and answer its requests."""
         for kill, who in ((os.killpg, job.pid), (os.kill, job.pid)):
             try:
                 kill(who, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 pass
         os.waitpid(job.pid, 0)
-        if how:
-            while select.select([job.pipe], [], [], 0)[0]:
-                data = os.read(job.pipe, 1 << 20)
-                if not data:
-                    break
-                job.data += data
+        while how and select.select([job.pipe], [], [], 0)[0]:
+            data = os.read(job.pipe, 1 << 20)
+            if not data:
+                break
+            job.data += data
         os.close(job.pipe)
         facts = []
         for line in job.data.split(b"\n"):
@@ -265,9 +309,37 @@ class Warm:
                 facts.append(json.loads(line))
             except ValueError:
                 continue
+        seconds = time.monotonic() - job.begun
+        if len(job.batch) > 1:
+            self.end_batch(job, facts, bool(how), seconds, waiting)
+            return
         if how:
             facts.append({"killed": True})
-        self.send(job.request, facts=facts, seconds=time.monotonic() - job.begun)
+        if job.batch[0]["do"] == "run" and not self.marks:
+            self.marks = {f["test"]: mark(f["outcome"], f["about"]) for f in facts if "about" in f}
+        self.send(job.batch[0], facts=facts, seconds=seconds)
+
+    def end_batch(self, job, facts, killed, seconds, waiting):
+        """Answer the plain failures of a batch; promising candidates and those not reached wait once more."""
+        heard = {fact["index"]: fact for fact in facts if "index" in fact}
+        begun = max([fact["start"] for fact in facts if "start" in fact], default=-1)
+        check = next((fact["check"] for fact in facts if "check" in fact), None)
+        usual = self.marks.get(self.plan["target"][0])
+        spoilt = check is not None and usual is not None and check != usual
+        if spoilt:
+            self.batch = max(1, self.batch // 2)
+        again = []
+        for index, request in enumerate(job.batch):
+            fact = heard.get(index)
+            if fact is None and index == begun and killed:
+                self.send(request, facts=[{"target": "timeout"}, {"killed": True}], seconds=seconds)
+            elif fact is None:
+                again.append(dict(request, solo=index == begun))
+            elif fact["promising"] or spoilt:
+                again.append(dict(request, solo=True))
+            else:
+                self.send(request, facts=[fact, {"end": True}], seconds=seconds / len(job.batch))
+        waiting[:0] = again
 
 
 def main(descriptor):

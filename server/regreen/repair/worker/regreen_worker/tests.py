@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import unittest
 
 import pytest
@@ -75,6 +76,7 @@ class Runner:
     def __init__(self, root, compared):
         self.root = root
         self.compared = compared
+        self._paths = {}
 
     def run(self, item, after, seconds):
         """Run one item; returns (outcome, exception). `after` is the next item, `seconds` its time."""
@@ -103,6 +105,11 @@ class Runner:
             if result[0] == "passed":
                 result = self._outcome(error)
         guard.clock(0)
+        if hasattr(item, "_request"):  # as pytest's own protocol does, so that the item can run once more
+            item._request = False
+            item.funcargs = None
+        if getattr(item, "_excinfo", None):
+            item._excinfo = None
         return result
 
     @staticmethod
@@ -119,12 +126,11 @@ class Runner:
         trace = getattr(error, "__traceback__", None)
         while trace is not None:
             code = trace.tb_frame.f_code
-            real = os.path.realpath(code.co_filename)
-            if real.startswith(self.root + os.sep) and "site-packages" not in real:
-                path = real[len(self.root) + 1 :].replace(os.sep, "/")
+            path = self._relative(code.co_filename)
+            if path:
                 frames.append([path, trace.tb_lineno, code.co_name])
             trace = trace.tb_next
-        test = os.path.realpath(str(item.fspath))[len(self.root) + 1 :].replace(os.sep, "/")
+        test = self._relative(str(item.fspath))
         line = next((f[1] for f in frames if f[0] == test), 0)
         about = {
             "type": type(error).__name__,
@@ -141,3 +147,19 @@ class Runner:
             if op == "==":
                 about["distance"] = distance(left, right)
         return about
+
+    def _relative(self, filename):
+        """A project file's path with forward slashes; "" for any other."""
+        if filename not in self._paths:
+            real = os.path.realpath(filename)
+            inside = real.startswith(self.root + os.sep) and "site-packages" not in real
+            self._paths[filename] = real[len(self.root) + 1 :].replace(os.sep, "/") if inside else ""
+        return self._paths[filename]
+
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+
+
+def mark(outcome, about):
+    """Equal for two runs of the same code that failed the same way."""
+    return [outcome, about.get("type"), about.get("line"), _ADDRESS.sub("0x", about.get("message", "")[:300])]
