@@ -51,6 +51,7 @@ class Case:
     proposals: int = 0
     edits: list[str] = field(default_factory=list)
     said: str = ""
+    rivals: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,12 @@ async def propose_and_try(  # noqa: PLR0913
         begun = time.monotonic()
         reply: Reply = await model.reply(Request((), ()), Silent())
         case.seconds += time.monotonic() - begun
+        if model.learned is not None and not case.proposals:
+            case.tried, case.survivors = model.learned.tried, len(model.learned.survivors)
+            case.rivals = [
+                f"{p.score:.3f} {len(p.green)} {p.kept} " + " & ".join(f"{e.line} {e.kind} {[q.new for q in e.parts]}" for e in p.edits)
+                for p in model.learned.survivors
+            ]
         if not reply.calls:
             case.said = reply.text
             return

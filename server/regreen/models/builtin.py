@@ -48,6 +48,11 @@ class BuiltinModel:
         """ "builtin"."""
         return "builtin"
 
+    @property
+    def learned(self) -> Findings | None:
+        """What the latest search learned: survivors, edits that moved the failure, ranked lines."""
+        return list(self._findings.values())[-1] if self._findings else None
+
     async def warm(
         self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], listener: Listener
     ) -> None:

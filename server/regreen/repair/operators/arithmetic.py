@@ -101,7 +101,8 @@ def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
     yield from site.replace(node, f"{text} + 1", "off by one", weight)
     yield from site.replace(node, f"{text} - 1", "off by one", weight)
     key = any(isinstance(n, ast.Lambda) for n in site.source.around(node))
-    yield from site.replace(node, f"-{site.tight(node, 12)}", "sign", 0.5 if key else 0.22)
+    beside = isinstance(parent, ast.Tuple) and any(isinstance(e, ast.UnaryOp) for e in parent.elts)
+    yield from site.replace(node, f"-{site.tight(node, 12)}", "sign", 0.95 if key and beside else 0.45 if key else 0.22)
     if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
         yield from site.replace(node, f"{text} ** 2", "power", 0.1)
     product = site.tight(node, 11)

@@ -52,11 +52,12 @@ def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
         tries += [(unit, 0.42 - 0.02 * i) for i, unit in enumerate(near)]
     others = _constants(site)
     tries += [(other, 0.35) for other in others]
-    seen: set[int] = {value}
+    best: dict[int, float] = {}
     for other, weight in tries:
-        if other in seen or (signed and other < 0):
+        best[other] = max(weight, best.get(other, 0.0))
+    for other, weight in best.items():
+        if other == value or (signed and other < 0):
             continue
-        seen.add(other)
         yield from site.replace(node, str(other), "constant", weight * (0.3 if other in asserted else 1.0))
     if value > 20:
         text = site.code(node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from regreen.repair.operators.site import Site
 from regreen.repair.source import Edit, FunctionNode
@@ -172,11 +172,14 @@ def _inserted(site: Site, node: ast.stmt) -> Iterator[Edit]:
     scale = 1.0 if last else 0.5
     for text, weight in _copies(site, node):
         yield from place(node, (text,), "statement copied", weight * scale)
+    if isinstance(node, SIMPLE) and not jump:
+        for text in _twins(site, node):
+            yield from site.insert_after(node, (text,), "twin added", 0.5)
     names = site.names[:6]
     numbers = _number_attributes(site)
     for name in numbers:
         for step in ("+= 1", "-= 1"):
-            yield from place(node, (f"{name} {step}",), "statement added", 0.16 * scale)
+            yield from place(node, (f"{name} {step}",), "statement added", (0.1 if loop else 0.16) * scale)
     for name in names:
         for step in ("+= 1", "-= 1"):
             yield from place(node, (f"{name} {step}",), "statement added", (0.14 if loop else 0.05) * scale)
@@ -241,22 +244,39 @@ def _copies(site: Site, node: ast.stmt) -> Iterator[tuple[str, float]]:
                 if fresh != word and changed not in seen:
                     seen.add(changed)
                     yield changed, 0.1
-        for changed in _renamed_twice(text, list(dict.fromkeys(words)), site.names[:7]):
-            if changed not in seen:
-                seen.add(changed)
-                yield changed, 0.07
 
 
-def _renamed_twice(text: str, words: list[str], names: list[str]) -> Iterator[str]:
-    """The statement's twin: two of its names replaced by two others that it does not speak of."""
+def _twins(site: Site, node: ast.stmt) -> Iterator[str]:
+    """The statement with two names changed, when the function changes them so elsewhere: left/right, i/j."""
+    assert site.function is not None
+    text = site.code(node)
+    words = list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in site.names))
+    if "\n" in text or not 2 <= len(words) <= 4:
+        return
+    there = {site.code(n) for n in ast.walk(site.function) if isinstance(n, ast.stmt) and not hasattr(n, "body")}
+    there |= {site.code(n) for n in ast.walk(site.function) if isinstance(n, ast.expr)}
+    for fresh, rename in _renamed_twice(text, words, site.names[:8]):
+        if fresh in there:
+            continue
+        if any(len(other) > 4 and (twin := rename(other)) != other and twin in there for other in there):
+            yield fresh
+
+
+def _renamed_twice(text: str, words: list[str], names: list[str]) -> Iterator[tuple[str, Callable[[str], str]]]:
+    """The text with two of its names replaced by two others that it does not speak of, and how."""
     fresh = [name for name in names if name not in words]
     for i, a in enumerate(words):
         for b in words[i + 1 :]:
             for c in fresh:
                 for d in fresh:
                     if c != d:
-                        pattern = rf"(?<![\w.])(?:{re.escape(a)}|{re.escape(b)})\b"
-                        yield re.sub(pattern, lambda m, a=a, c=c, d=d: c if m.group() == a else d, text)
+                        rename = _renamer(a, b, c, d)
+                        yield rename(text), rename
+
+
+def _renamer(a: str, b: str, c: str, d: str) -> Callable[[str], str]:
+    pattern = re.compile(rf"(?<![\w.])(?:{re.escape(a)}|{re.escape(b)})\b")
+    return lambda text: pattern.sub(lambda m: c if m.group() == a else d, text)
 
 
 def _deleted(site: Site, node: ast.stmt) -> Iterator[Edit]:
