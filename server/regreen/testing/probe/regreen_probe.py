@@ -73,6 +73,7 @@ class Probe:
         self._workspace = job.get("workspace") or ""
         self._explicit = bool(job.get("explicit"))
         self._collect_only = bool(job.get("collect"))
+        self._only: List[str] = job.get("only") or []
         self._trace = Tracer(self._places) if job.get("trace") else None
         self._ids: Dict[str, str] = {}
         self._details: Dict[Tuple[str, str], Dict[str, Any]] = {}
@@ -139,6 +140,15 @@ class Probe:
         detail["frames"] = detail.get("frames", []) + self._place_of_syntax_error(error)
         kind = "collect_skipped" if report.skipped else "collect_error"
         self._emit(kind, id=self._collector_id(collector), failure=detail)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: List[Any]) -> None:
+        """Keep the wanted cases of tests whose ids this pytest cannot take on its command line."""
+        if self._only:
+            tests = {wanted.partition("[")[0] for wanted in self._only}
+            items[:] = [
+                i for i in items if self._id(i).partition("[")[0] not in tests or self._id(i) in self._only
+            ]
 
     def pytest_deselected(self, items: List[Any]) -> None:
         self._emit("deselected", ids=[self._id(item) for item in items])

@@ -31,11 +31,21 @@ def moved(path: str, workspace: str, root: str) -> str:
     return path
 
 
-def follow_trial(workspace: str, root: str) -> List[str]:
+def parent_of(package: str, target: str, links: str) -> str:
+    """A folder in which a package's folder (or module) goes by the package's name."""
+    if os.path.splitext(os.path.basename(target))[0] == package.rpartition(".")[2] or "." in package:
+        return os.path.dirname(target)
+    os.makedirs(links, exist_ok=True)
+    os.symlink(target, os.path.join(links, package))
+    return links
+
+
+def follow_trial(workspace: str, root: str, links: str) -> List[str]:
     """Make imports of the person's own files go to the trial; returns the folders for child processes.
 
     An editable install puts the workspace's absolute path on `sys.path`, or into a finder's MAPPING
-    (setuptools, "Development Mode"); a virtual environment inside the workspace stays where it is.
+    (setuptools, "Development Mode"); a virtual environment inside the workspace stays where it is. Child processes
+    get no such finder mended: where a package's folder has another name, they find it by a link in `links`.
     """
     real = os.path.realpath(workspace)
     prefix = os.path.realpath(sys.prefix) + os.sep
@@ -52,7 +62,7 @@ def follow_trial(workspace: str, root: str) -> List[str]:
                 target = moved(os.path.realpath(path), real, root)
                 if target != os.path.realpath(path):
                     mapping[package] = target
-                    first.append(os.path.dirname(target))
+                    first.append(parent_of(package, target, links))
     return list(dict.fromkeys(first))
 
 
@@ -61,7 +71,8 @@ def set_path(job: Dict[str, Any]) -> None:
     root = job["root"]
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
-    first = follow_trial(job["workspace"], root) if job.get("workspace") else []
+    links = os.path.join(os.path.dirname(job["records"]), "paths")
+    first = follow_trial(job["workspace"], root, links) if job.get("workspace") else []
     sys.path[:0] = [root, *first]
     if first or job.get("workspace"):
         os.environ["PYTHONPATH"] = os.pathsep.join([*first, root])

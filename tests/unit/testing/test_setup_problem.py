@@ -1,0 +1,107 @@
+"""What is missing around the tests is told at once, with what to do; bugs in the code are not called that."""
+
+from __future__ import annotations
+
+import venv
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from unit.testing.small_projects import Bench
+
+TEST = "def test_a():\n    assert 1 == 2\n"
+
+PROBLEMS: dict[str, tuple[Mapping[str, str], str]] = {
+    "a missing module": (
+        {"shop.py": "import yaml_but_missing\n", "test_x.py": "import shop\n\n" + TEST},
+        "the module 'yaml_but_missing' is not installed: add it with",
+    ),
+    "a missing module known by another package": (
+        {"test_x.py": "import cv2\n\n" + TEST},
+        "pip install",
+    ),
+    "a missing fixture of a plugin": (
+        {"test_x.py": "def test_a(mocker):\n    pass\n"},
+        "comes from pytest-mock",
+    ),
+    "a missing fixture": (
+        {"test_x.py": "def test_a(shop_window):\n    pass\n"},
+        "there is no fixture 'shop_window'",
+    ),
+    "a broken conftest": (
+        {"conftest.py": "raise RuntimeError('no database')\n", "test_x.py": TEST},
+        "conftest.py cannot be loaded: RuntimeError: no database",
+    ),
+    "an option of a missing plugin": (
+        {"pytest.ini": "[pytest]\naddopts = --cov=shop\n", "test_x.py": TEST},
+        "--cov, which comes from pytest-cov",
+    ),
+    "an unknown option": (
+        {"pytest.ini": "[pytest]\naddopts = --frobnicate\n", "test_x.py": TEST},
+        "does not know the option --frobnicate",
+    ),
+    "a broken configuration": ({"pytest.ini": "[pytest\n", "test_x.py": TEST}, "pytest could not start"),
+    "an async test without a plugin": (
+        {"test_x.py": "async def test_a():\n    assert 1 == 2\n"},
+        "async tests need a plugin",
+    ),
+    "a project that is not installed": (
+        {
+            "pyproject.toml": "[project]\nname = 'shop'\nversion = '1'\n",
+            "src/shop/__init__.py": "",
+            "test_x.py": "import shop\n\n" + TEST,
+        },
+        "the project is not installed in its environment",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+async def test_a_problem_outside_the_code_is_named_with_its_cure(tmp_path: Path, name: str) -> None:
+    files, says = PROBLEMS[name]
+    bench = Bench(tmp_path, files)
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+    assert says in report.problem, report.output
+    assert "\n" not in report.problem
+
+
+BUGS: dict[str, Mapping[str, str]] = {
+    "a syntax error": {"shop.py": "def f(:\n", "test_x.py": "import shop\n\n" + TEST},
+    "a missing name": {"shop.py": "", "test_x.py": "from shop import total\n\n" + TEST},
+    "a missing part of an own package": {
+        "shop/__init__.py": "from shop.carts import Cart\n",
+        "shop/cart.py": "",
+        "test_x.py": "import shop\n\n" + TEST,
+    },
+    "a slip in the name of an own module": {
+        "inventory.py": "",
+        "shop.py": "import inventry\n",
+        "test_x.py": "import shop\n\n" + TEST,
+    },
+    "a slip in the name of a standard module": {
+        "shop.py": "import colections\n",
+        "test_x.py": "import shop\n\n" + TEST,
+    },
+    "an ordinary failure": {"test_x.py": TEST},
+    "an error in a fixture": {
+        "test_x.py": "import pytest\n\n@pytest.fixture\ndef a():\n    return 1 / 0\n\ndef test_a(a):\n    pass\n"
+    },
+}
+
+
+@pytest.mark.parametrize("name", BUGS)
+async def test_a_bug_in_the_code_is_no_setup_problem(tmp_path: Path, name: str) -> None:
+    bench = Bench(tmp_path, BUGS[name])
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+    assert report.problem == ""
+    assert report.failed == ("test_x.py::test_a",)
+
+
+async def test_no_pytest_is_said_with_the_command_that_adds_it(tmp_path: Path) -> None:
+    venv.create(tmp_path / "bare", symlinks=True)
+    python = tmp_path / "bare/bin/python"
+    bench = Bench(tmp_path, {"test_x.py": TEST}, python=python)
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+    assert f"there is no pytest in {python}: add it with `" in report.problem
+    assert report.problem.endswith("pytest`")
