@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regreen.agent.conversation import ToolSpec
-from regreen.models.dialects.fit import Fit, fit
-from regreen.models.dialects.read import read
+from regreen.models.dialects.placing import Placed, place_edit
 from regreen.models.dialects.reading import Reading, Reason
+from regreen.models.dialects.reply import read_unguarded
 
-__all__ = ["Fit", "Reading", "Reason", "fit", "read_reply"]
+__all__ = ["Placed", "Reading", "Reason", "place_edit", "read_reply"]
 
 _NO_FILES: Mapping[str, str] = {}
 
@@ -32,8 +32,8 @@ def read_reply(
     policy decides, which knows what the person unlocked.
     """
     try:
-        return read(message, tools, files, wire, tests_locked)
-    except Exception as error:  # a reply must never end a run; the fuzz test calls `read` and sees what is hidden here
+        return read_unguarded(message, tools, files, wire, tests_locked)
+    except Exception as error:  # a reply must never end a run; the fuzz test calls `read_unguarded` and sees what is hidden here
         kind = type(error).__name__
         return Reading(
             corrective=f"The reply could not be read ({kind}). Answer with exactly one call, as one line of JSON.",

@@ -25,12 +25,16 @@ _KEPT = (
     r"implementation|class|above|below|here|keep|lines?|file|body|logic|as before)"
 )
 _NOUN = r"(?:code|class|classes|file|functions?|methods?|module|implementation|imports?|body|program|script|tests?|logic|lines|definitions?)"
+_TAIL = (
+    r"(?: (?:(?:is|are|remains?|stays?|goes|follows?|kept)(?: exactly| completely)?)?(?: ?(?:the same|unchanged|as (?:before|is|above|it was)|"
+    r"here|below|above|omitted|same|untouched|intact|follows?))?(?: (?:here|as before|for brevity|below|above))?)?"
+)
 _PLACEHOLDER_LINE = re.compile(
     rf"^[ \t]*(?:\#|//|--|/\*|<!--|\(|\[|<)*[ \t]*(?:"
     rf"{_DOTS}[^\n]*\b{_KEPT}\b[^\n]*"
     rf"|[^\n#'\"]*\b{_KEPT}\b[^\n'\"]*{_DOTS}[ \t]*(?:\*/|-->|\)|\]|>)?"
-    rf"|(?:the |your |all (?:the )?)?(?:rest|remainder) of (?:the |your |this )?(?:existing |original )?{_NOUN}(?: (?:is|are|remains?|stays?|goes|here|unchanged|the same|as before|below|follows|omitted)\b[^\n]*)?"
-    rf"|(?:the |your |all (?:the )?)?(?:existing|remaining|previous|original|other) (?:\w+ )?{_NOUN}(?: (?:is|are|remains?|stays?|goes|here|unchanged|the same|as before|below|follows|omitted)\b[^\n]*)?"
+    rf"|(?:the |your |all (?:the )?)?(?:rest|remainder) of (?:the |your |this )?(?:existing |original )?{_NOUN}{_TAIL}"
+    rf"|(?:the |your |all (?:the )?)?(?:existing|remaining|previous|original|other) (?:\w+ )?{_NOUN}{_TAIL}"
     rf"|(?:your|insert|add|put) (?:\w+ ){{0,3}}code (?:goes )?here|(?:code |lines |rest )?(?:omitted|unchanged)(?: for brevity)?|same as (?:before|above)"
     rf"|no changes? (?:here|below|above|needed)|keep (?:the )?(?:rest|everything)[^\n]*|unchanged code[^\n]*"
     rf")[ \t]*(?:\*/|-->|\)|\]|>)*\.?[ \t]*$",
@@ -41,16 +45,27 @@ _CHEATS = re.compile(
     r"""["'](?:py)?\.?(?:pytest|unittest)["']\s+(?:not\s+)?in\s+sys\.modules|PYTEST_CURRENT_TEST|_called_from_test|sys\.modules(?:\.get\(|\[)["']pytest"""
     r"""|os\._exit\(|["'](?:pytest|test_?)["']\s+in\s+(?:sys\.argv|inspect|__name__)"""
 )
-_TEST_CONFIG = re.compile(r"pytest|testpaths|addopts|norecursedirs|python_files|collect_ignore|filterwarnings", re.IGNORECASE)
+_TEST_CONFIG = re.compile(
+    r"pytest|testpaths|addopts|norecursedirs|python_files|collect_ignore|filterwarnings", re.IGNORECASE
+)
 _EMPTY_OK = ("__init__.py", ".gitkeep", "py.typed", ".keep")
 
 
 def placeholder_in(text: str, known: str = "") -> str:
     """The first line that stands for code not shown; "" when there is none. Lines of `known` (the file) are real."""
-    if "…" not in text and "..." not in text and not re.search(r"rest of|remain|unchanged|existing|previous|here|same as|omitted|other", text):
+    if (
+        "…" not in text
+        and "..." not in text
+        and not re.search(r"rest of|remain|unchanged|existing|previous|here|same as|omitted|other", text)
+    ):
         return ""
     for line in text.split("\n"):
-        if len(line) < 300 and _COMMENT.match(line) and _PLACEHOLDER_LINE.match(line) and line.strip() not in known:
+        if (
+            len(line) < 300
+            and _COMMENT.match(line)
+            and _PLACEHOLDER_LINE.match(line)
+            and line.strip() not in known
+        ):
             return line
     return ""
 
@@ -58,7 +73,11 @@ def placeholder_in(text: str, known: str = "") -> str:
 def is_placeholder(text: str) -> bool:
     """Whether a whole text only stands for another."""
     text = text.strip()
-    return len(text) < 90 and bool(text) and _WHOLE_PLACEHOLDER.fullmatch(re.sub(r"^(?:#|//|/\*)\s*", "", text)) is not None
+    return (
+        len(text) < 90
+        and bool(text)
+        and _WHOLE_PLACEHOLDER.fullmatch(re.sub(r"^(?:#|//|/\*)\s*", "", text)) is not None
+    )
 
 
 def lost_names(old: str, new: str) -> list[str]:
@@ -110,9 +129,17 @@ def check_write(arguments: dict[str, Any], scene: Scene, tests_locked: bool) -> 
             f" code; nothing was written. Use edit_file{_on_what(content)} with only the lines that differ:",
         )  # fmt: skip
     if not content.strip() and not path.endswith(_EMPTY_OK):
-        return _bad(scene, path, f"content is empty, so '{path}' would be emptied; nothing was written. Change only the lines that differ:")
+        return _bad(
+            scene,
+            path,
+            f"content is empty, so '{path}' would be emptied; nothing was written. Change only the lines that differ:",
+        )
     if old and content.strip() == old.strip():
-        return scene.fault("no_op", f"'{path}' already holds exactly this text, so nothing would change.", scene.edit_call(path))
+        return scene.fault(
+            "no_op",
+            f"'{path}' already holds exactly this text, so nothing would change.",
+            scene.edit_call(path),
+        )
     if is_python(path) and (error := syntax_error(content)):
         return not_python(scene, path, content, error)
     if lost := lost_names(old, content) if old else []:
@@ -149,7 +176,12 @@ def check_edit(arguments: dict[str, Any], scene: Scene, tests_locked: bool) -> F
             scene.next_call(path),
         )
     for name, text in (("find", find), ("replace", replace)):
-        if is_placeholder(text) and text.strip() not in ("...", "…") and text.strip() not in old and not _a_word(text):
+        if (
+            is_placeholder(text)
+            and text.strip() not in ("...", "…")
+            and text.strip() not in old
+            and not _a_word(text)
+        ):
             return _bad(scene, path, f"{name} is a placeholder, {corrective.quoted(text, 60)}, not text of '{path}'; nothing was changed."
                         " Send the real lines:")  # fmt: skip
         line = placeholder_in(text, old)
@@ -172,8 +204,16 @@ def not_python(scene: Scene, path: str, content: str, error: SyntaxError) -> Fau
         number += 1
     shown = lines[number - 1]
     words = re.fullmatch(r"[A-Z][\w'’,-]*(?: [\w'’,()-]+){2,}[.:!]?", shown.strip())
-    advice = "Send code only, without sentences around it." if words else f"({error.msg}.) Send the whole text again, or only the lines that differ."
-    return _bad(scene, path, f"Line {number} of the text for '{path}' is not Python: {corrective.quoted(shown.strip(), 120)}. Nothing was written. {advice}")
+    advice = (
+        "Send code only, without sentences around it."
+        if words
+        else f"({error.msg}.) Send the whole text again, or only the lines that differ."
+    )
+    return _bad(
+        scene,
+        path,
+        f"Line {number} of the text for '{path}' is not Python: {corrective.quoted(shown.strip(), 120)}. Nothing was written. {advice}",
+    )
 
 
 def _bad(scene: Scene, path: str, wrong: str) -> Fault:
@@ -186,8 +226,12 @@ def _code_call(scene: Scene, path: str) -> str:
 
 
 def _on_what(content: str) -> str:
-    """" on withdraw": the functions that a shortened text does show."""
-    names = [name for name in re.findall(r"^[ \t]*(?:async )?def (\w+)", content, re.MULTILINE) if name != "__init__"]
+    """ " on withdraw": the functions that a shortened text does show."""
+    names = [
+        name
+        for name in re.findall(r"^[ \t]*(?:async )?def (\w+)", content, re.MULTILINE)
+        if name != "__init__"
+    ]
     return f" on {', '.join(names[:3])}" if names else ""
 
 
@@ -196,7 +240,11 @@ def _small_edit(scene: Scene, path: str, content: str) -> str:
     old = {line.strip() for line in scene.files.get(path, "").split("\n")}
     for line in content.split("\n"):
         stripped = line.strip()
-        if len(stripped) < 8 or stripped in old or stripped.startswith(("def ", "class ", "import ", "from ", "#")):
+        if (
+            len(stripped) < 8
+            or stripped in old
+            or stripped.startswith(("def ", "class ", "import ", "from ", "#"))
+        ):
             continue
         head = re.match(r"\w+", stripped)
         like = [one for one in old if head and one.startswith(head.group()) and len(one) >= 6]
@@ -225,7 +273,11 @@ def _locked(path: str, text: str, scene: Scene) -> Fault | None:
         wrong = f"'{path}' configures the test run: it is protected like the tests, so nothing was written."
     else:
         wrong = f"'{path}' is a test, and tests are locked, so nothing was written."
-    return scene.fault("locked", f"{wrong} Change the code under test; if the test itself is wrong, say so in words.", _code_call(scene, path))
+    return scene.fault(
+        "locked",
+        f"{wrong} Change the code under test; if the test itself is wrong, say so in words.",
+        _code_call(scene, path),
+    )
 
 
 def _cheat(path: str, text: str, before: str, scene: Scene) -> Fault | None:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regreen.models.dialects import paths
 from regreen.models.dialects.names import Toolset
 from regreen.models.dialects.reading import Fault, Reason
 
@@ -97,7 +96,9 @@ def _a_line(text: str) -> str:
 def no_such_tool(scene: Scene, written: str, example: str) -> Fault:
     """The name is no tool and stands for none."""
     name = quoted(written.strip(), 60)
-    return scene.fault("unknown_tool", f"There is no tool {name}. The tools are: {scene.tools.names()}.", example)
+    return scene.fault(
+        "unknown_tool", f"There is no tool {name}. The tools are: {scene.tools.names()}.", example
+    )
 
 
 def leaked_name(scene: Scene, written: str) -> Fault:
@@ -111,7 +112,9 @@ def leaked_name(scene: Scene, written: str) -> Fault:
 
 def no_shell(scene: Scene, written: str, command: str, instead: tuple[str, dict[str, Any]] | None) -> Fault:
     """A shell was asked for; `instead` is the tool that does what the command would."""
-    start = f"There is no {written} tool and no shell" if written else "No tool is named, and there is no shell"
+    start = (
+        f"There is no {written} tool and no shell" if written else "No tool is named, and there is no shell"
+    )
     said = f" for {quoted(command, 100)}" if command else ""
     if instead is None or instead[0] not in scene.tools.specs:
         return scene.fault("unknown_tool", f"{start}{said}. The tools are: {scene.tools.names()}.")
@@ -128,7 +131,7 @@ def cut(scene: Scene, where: str, path: str = "") -> Fault:
     return scene.fault(
         "cut_off",
         f"The reply was cut off: it stopped {where}, so nothing was run and nothing was written."
-        " Make the change smaller: edit_file with only the lines that differ.",
+        " Do not send the same again; make the change smaller: edit_file with only the lines that differ.",
         scene.edit_call(path),
     )
 

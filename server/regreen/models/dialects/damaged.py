@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from regreen.models.dialects.python_text import code_only, fragment_parses, has_entities, is_python, parses
 
 _NUMBERED = re.compile(r"^[ \t]*(?:L(?:ine )?)?(\d{1,5})(?:[ ]?[|│:→)]|\t|\.(?=[ \t]|$))(.*)$")
+_BARRED = re.compile(r"^[ \t]*L?\d+[ ]?[|│→\t]")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _PUNCTUATION = str.maketrans(
     {
@@ -89,7 +90,9 @@ def repaired_fragment(path: str, text: str) -> str:
     if fixed is not None:
         return fixed
     # Half an expression (`* 9 &lt; x`) parses neither way: then only what no Python can hold counts as damage.
-    for repair in (_entities, _newlines):
+    if not _impossible(text):
+        return text
+    for repair in (_entities_in_code, _entities, _newlines):
         candidate = repair(text)
         if candidate is not None and not _impossible(candidate):
             return candidate
@@ -107,7 +110,7 @@ def _impossible(text: str) -> bool:
 
 
 def _plausible(text: str) -> bool:
-    if has_entities(text) or _line_numbers(text) is not None:
+    if has_entities(text) or (_BARRED.match(text) and _line_numbers(text) is not None):
         return False
     return fragment_parses(text)
 
@@ -188,9 +191,10 @@ def _line_numbers(text: str) -> str | None:
             return None
         last = number
         rest.append(found.group(2))
-    if last < 0 or (len(lines) == 1 and not re.match(r"^[ \t]*L?\d+[ ]?[|│→\t]", lines[0])):
+    if last < 0 or (len(lines) == 1 and not _BARRED.match(lines[0])):
         return None
-    if all(line[:1] in ("", " ") for line in rest):
+    widths = [len(line) - len(line.lstrip(" ")) for line in rest if line.strip()]
+    if all(widths) and any(width % 4 for width in widths):  # one blank belongs to the separator
         rest = [line[1:] for line in rest]
     return "\n".join(rest) + ("\n" if text.endswith("\n") else "")
 

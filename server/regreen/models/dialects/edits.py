@@ -9,7 +9,9 @@ from regreen.models.dialects import corrective, paths
 from regreen.models.dialects.corrective import Scene
 from regreen.models.dialects.reading import Asked, Fault
 
-SEARCH = re.compile(r"^[ \t]*(?:<{4,9}[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b>?|-{5,9}[ ]?SEARCH\b)[^\n]*$", re.I)
+SEARCH = re.compile(
+    r"^[ \t]*(?:<{4,9}[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b>?|-{5,9}[ ]?SEARCH\b)[^\n]*$", re.I
+)
 DIVIDER = re.compile(r"^[ \t]*={5,9}[ \t]*$")
 REPLACE = re.compile(r"^[ \t]*(?:>{5,9}|>{4}[ ]?REPLACE|\+{5,9}[ ]?REPLACE)[^\n]*$", re.I)
 _OPENING = re.compile(
@@ -18,7 +20,7 @@ _OPENING = re.compile(
     r"|^--- \S[^\n]*\n\+\+\+ \S|^diff --git |^@@ [^\n]*@@",
     re.MULTILINE | re.IGNORECASE,
 )
-_HUNK = re.compile(r"^@@(?: -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@)?")
+_HUNK = re.compile(r"^@@(?: -\d+(?:,(\d{1,6}))? \+\d+(?:,(\d{1,6}))? @@)?")
 _PATCH_FILE = re.compile(r"^\*{3} (Update|Add|Delete) File:\s*(.+?)\s*$", re.IGNORECASE)
 _END = re.compile(r"^(?:```|~~~|\*{3} End Patch|</|<\|)")
 _NAME_LINE = re.compile(
@@ -47,12 +49,17 @@ def first(text: str, start: int = 0) -> int:
     return found.start() if found else -1
 
 
-def read(text: str, scene: Scene, path: str = "") -> list[Asked] | Fault:
-    """The edits in a text, as calls of edit_file and write_file. `path` is used where the text names no file."""
+def read(text: str, scene: Scene, path: str = "", ended: bool = True) -> list[Asked] | Fault:
+    """The edits in a text, as calls of edit_file and write_file. `path` is used where the text names no file.
+
+    `ended`: the text is known to be whole; else a diff that stops before its end is a fault.
+    """
     lines = text.split("\n")
     done: list[_Edit] = []
     at = 0
     named = path
+    whole = True
+    envelope = False
     while at < len(lines):
         line = lines[at]
         if SEARCH.match(line):
@@ -67,23 +74,27 @@ def read(text: str, scene: Scene, path: str = "") -> list[Asked] | Fault:
             if found.group(1).lower() == "delete":
                 return scene.fault("bad_arguments", f"Files cannot be deleted: '{found.group(2)}' was kept.")
             named = found.group(2)
-            edits, at = _hunks(lines, at + 1, named, found.group(1).lower() == "add")
+            edits, at, whole = _hunks(lines, at + 1, named, found.group(1).lower() == "add")
             done += edits
         elif line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
             named = _diff_name(lines[at + 1]) or _diff_name(line) or named
-            edits, at = _hunks(lines, at + 2, named, "/dev/null" in line)
+            edits, at, whole = _hunks(lines, at + 2, named, "/dev/null" in line)
             done += edits
         elif _HUNK.match(line):
-            edits, at = _hunks(lines, at, _name_before(lines, at) or named, False)
+            edits, at, whole = _hunks(lines, at, _name_before(lines, at) or named, False)
             done += edits
         else:
+            if line.startswith("***"):
+                envelope = line.lower().startswith("*** begin patch")
             at += 1
+    if (envelope or not whole) and not ended:
+        return corrective.cut(scene, "inside a diff, before its end", named or scene.path())
     return _as_calls(done, scene, text)
 
 
 def read_bare(lines: list[str], scene: Scene, path: str) -> list[Asked] | Fault:
     """A diff without any header: lines that begin with plus, minus or a blank."""
-    edits, _ = _hunks(["@@", *lines], 0, path, False)
+    edits, _, _ = _hunks(["@@", *lines], 0, path, False)
     return _as_calls(edits, scene, "\n".join(lines))
 
 
@@ -120,7 +131,9 @@ def _block(lines: list[str], at: int, path: str) -> tuple[_Edit, int] | int:
         if side is edit.find and DIVIDER.match(line):
             side = edit.replace
         elif side is edit.replace and REPLACE.match(line):
-            while edit.find and re.match(r"^[ \t]*(?::(?:start|end)_line:\s*\d+|-{5,9})[ \t]*$", edit.find[0]):
+            while edit.find and re.match(
+                r"^[ \t]*(?::(?:start|end)_line:\s*\d+|-{5,9})[ \t]*$", edit.find[0]
+            ):
                 edit.find.pop(0)
             edit.new_file = not "".join(edit.find).strip()
             return edit, index + 1
@@ -136,9 +149,11 @@ def _diff_name(line: str) -> str:
     return "" if name == "/dev/null" else re.sub(r"^[ab]/", "", name)
 
 
-def _hunks(lines: list[str], at: int, path: str, new_file: bool) -> tuple[list[_Edit], int]:
-    """The hunks of one file; a blank line inside a hunk is a context line."""
+def _hunks(lines: list[str], at: int, path: str, new_file: bool) -> tuple[list[_Edit], int, bool]:
+    """The hunks of one file, where they end, and whether the last one is whole: something follows it, or it is as long
+    as its header says. A blank line inside a hunk is a context line."""
     edits: list[_Edit] = []
+    old, new = 0, 0  # lines that the header promises and that have not come
     current = _Edit(path, new_file=new_file)
     while at < len(lines):
         line = lines[at]
@@ -146,16 +161,22 @@ def _hunks(lines: list[str], at: int, path: str, new_file: bool) -> tuple[list[_
             break
         if line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
             break
-        if _HUNK.match(line):
+        if header := _HUNK.match(line):
             _close(current, edits)
             current = _Edit(path, new_file=new_file)
+            old, new = int(header.group(1) or "1"), int(header.group(2) or "1")
+            if not line.startswith("@@ -"):
+                old, new = 0, 1  # no counts: at least one new line
         elif line.startswith("+"):
             current.replace.append(line[1:])
+            new -= 1
         elif line.startswith("-"):
             current.find.append(line[1:])
+            old -= 1
         elif line[:1] in (" ", "") and not new_file:
             current.find.append(line[1:])
             current.replace.append(line[1:])
+            old, new = old - bool(line), new - bool(line)
         elif line.startswith(("\\", "index ", "new file", "*** End of File")):
             pass
         elif line.startswith("*** Move to"):
@@ -164,7 +185,7 @@ def _hunks(lines: list[str], at: int, path: str, new_file: bool) -> tuple[list[_
             break
         at += 1
     _close(current, edits)
-    return edits, at
+    return edits, at, at < len(lines) or (old <= 0 and new <= 0)
 
 
 def _close(edit: _Edit, edits: list[_Edit]) -> None:
@@ -208,7 +229,11 @@ def _place(find: str, scene: Scene, text: str) -> str:
     """The file for an edit that names none: the one in play, the only one that holds the text, the only one named."""
     if len(scene.files) == 1:
         return next(iter(scene.files))
-    holding = [name for name, content in scene.files.items() if find.strip() and find in content.replace("\r\n", "\n")]
+    holding = [
+        name
+        for name, content in scene.files.items()
+        if find.strip() and find in content.replace("\r\n", "\n")
+    ]
     if len(holding) == 1:
         return holding[0]
     named = paths.mentions(text, scene.files) or list(scene.mentioned)

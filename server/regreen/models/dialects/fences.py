@@ -98,7 +98,9 @@ def _units(path: str, text: str) -> list[_Unit]:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 first = _first_line(node) - 1
                 offset = sum(len(line) + 1 for line in lines[:first])
-                found.append(_Unit(path, prefix + node.name, node, "\n".join(lines[first : node.end_lineno]), offset))
+                found.append(
+                    _Unit(path, prefix + node.name, node, "\n".join(lines[first : node.end_lineno]), offset)
+                )
                 if isinstance(node, ast.ClassDef):
                     walk(node.body, f"{prefix}{node.name}.")
             elif isinstance(node, (ast.If, ast.Try)):
@@ -114,7 +116,11 @@ def _first_line(node: _Named) -> int:
 
 
 def _names(tree: ast.Module) -> set[str]:
-    return {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    return {
+        node.name
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    }
 
 
 def _whole_file(code: str, tree: ast.Module, files: Mapping[str, str]) -> Asked | None:
@@ -123,7 +129,11 @@ def _whole_file(code: str, tree: ast.Module, files: Mapping[str, str]) -> Asked 
         old = _tree(text)
         if old is None or not _names(old) or len(old.body) < 2:
             continue
-        loose = [node for node in old.body if not isinstance(node, _Function | ast.ClassDef) and not _is_docstring(node)]
+        loose = [
+            node
+            for node in old.body
+            if not isinstance(node, _Function | ast.ClassDef) and not _is_docstring(node)
+        ]
         new_loose = [node for node in tree.body if not isinstance(node, _Function | ast.ClassDef)]
         if checks.lost_names(text, code) or len(new_loose) < len(loose) or not loose:
             continue
@@ -207,11 +217,18 @@ def _homeless(
 
 
 def _calls(
-    pairs: list[tuple[_Unit, str]], fresh: list[str], tree: ast.Module, lines: list[str], files: Mapping[str, str], scene: Scene
+    pairs: list[tuple[_Unit, str]],
+    fresh: list[str],
+    tree: ast.Module,
+    lines: list[str],
+    files: Mapping[str, str],
+    scene: Scene,
 ) -> list[Asked] | Fault:
     calls: list[Asked] = []
     imports = [
-        "\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))
+        "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        for node in tree.body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
     ]
     path = pairs[0][0].path
     if added := _imports(imports, path, files[path]):
@@ -255,7 +272,12 @@ def _imports(imports: list[str], path: str, text: str) -> Asked | None:
     tree = _tree(text)
     if not missing or tree is None or not tree.body:
         return None
-    have = {name for node in tree.body if isinstance(node, ast.Import) for name in [one.name for one in node.names]}
+    have = {
+        name
+        for node in tree.body
+        if isinstance(node, ast.Import)
+        for name in [one.name for one in node.names]
+    }
     missing = [one for one in missing if one.removeprefix("import ").strip() not in have]
     olds = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     if not missing:

@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,}\])]|$))")
 _WORD = re.compile(r"(?:true|false|null|none|undefined|nan)\b", re.IGNORECASE)
 _BARE = re.compile(r"[\w./\\@*~-][\w./\\@*~: -]*")
 _NEXT_KEY = re.compile(r"""\s*(?:["'“‘`][^"'“”‘’`\n:]{1,40}["'”’`]|[A-Za-z_]\w*)\s*(?:[:=]|：)""")
-_AFTER_COMMA = re.compile(r"""\s*(?:[}\])]|$|//|\#)""")
+_AFTER_COMMA = re.compile(r"""\s*(?:[},\])]|$|//|\#|["']?\w*["']?\s*\Z)""")
 _CONCATENATION = re.compile(r"""\s*\+\s*(?=["'`])""")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\", "/": "/", "`": "`"}
@@ -114,7 +114,7 @@ class _Reader:
         result: dict[str, Any] = {}
         while True:
             char = self.space()
-            if not char:
+            if not char or char == "<":
                 self.closed = False
                 return result
             if char in ",;":
@@ -140,7 +140,7 @@ class _Reader:
         result: list[Any] = []
         while True:
             char = self.space()
-            if not char:
+            if not char or (char == "<" and not self.quote()):
                 self.closed = False
                 break
             if char in ",;":
@@ -159,7 +159,7 @@ class _Reader:
     def between(self, closing: str) -> None:
         """After a member: a comma, a closing brace, the end, or (comma forgotten) the next member."""
         char = self.space()
-        if not char or char in ",;}])":
+        if not char or char in ",;}])<":
             return
         if closing == "}" and _NEXT_KEY.match(self.text, self.at):
             return
@@ -195,7 +195,8 @@ class _Reader:
         while True:
             end = self._closing(at, closing, raw)
             if end < 0:
-                raise Broken("ambiguous" if self.guessed else "cut", start)
+                whole = self.text.rstrip()[-1:] in ("}", "]", ")", "`", ">")
+                raise Broken("ambiguous" if self.guessed and whole else "cut", start)
             after = end + len(closing)
             if len(closing) > 1 or self._ends_here(after, is_key):
                 self.at = after
@@ -228,8 +229,10 @@ class _Reader:
         char = self.text[at : at + 1]
         if is_key:
             return char in ":=：" or not char
-        if not char or char in "}]);":
+        if not char or char in "}]" or (char == ")" and self.arrays):
             return True
+        if char == "<":  # a closing tag where braces were forgotten
+            return self.text.startswith(("</", "<|", "<｜"), at)
         if char == ",":
             if self.arrays or _AFTER_COMMA.match(self.text, at + 1):
                 return True

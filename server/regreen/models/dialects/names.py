@@ -42,14 +42,58 @@ _ALIASES: dict[str, str] = {
 _BY_ALIAS = {alias: tool for tool, words in _ALIASES.items() for alias in words.split()}
 
 SHELLS = frozenset(
-    """
-    bash shell sh zsh terminal exec execute run run_command run_shell_command execute_command execute_shell_command
-    command cmd powershell run_in_terminal container_exec local_shell shell_command run_terminal_cmd run_bash
-    execute_bash system run_shell shell_exec terminal_command console bash_command run_terminal_command
-    exec_command subprocess os_system local_shell_call""".split()
+    [
+        "bash",
+        "shell",
+        "sh",
+        "zsh",
+        "terminal",
+        "exec",
+        "execute",
+        "run",
+        "run_command",
+        "run_shell_command",
+        "execute_command",
+        "execute_shell_command",
+        "command",
+        "cmd",
+        "powershell",
+        "run_in_terminal",
+        "container_exec",
+        "local_shell",
+        "shell_command",
+        "run_terminal_cmd",
+        "run_bash",
+        "execute_bash",
+        "system",
+        "run_shell",
+        "shell_exec",
+        "terminal_command",
+        "console",
+        "bash_command",
+        "run_terminal_command",
+        "exec_command",
+        "subprocess",
+        "os_system",
+        "local_shell_call",
+    ]
 )
 _HARNESS_WORDS = frozenset(
-    "assistant analysis commentary final user system tool function functions think none null undefined".split()
+    [
+        "assistant",
+        "analysis",
+        "commentary",
+        "final",
+        "user",
+        "system",
+        "tool",
+        "function",
+        "functions",
+        "think",
+        "none",
+        "null",
+        "undefined",
+    ]
 )
 _CONTROL = re.compile(r"<\|[^<>]*|<｜[^<>]*|<[^<>]*>|\[/?[A-Z_]{3,}\]|[\u200b-\u200f\ufeff]")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -135,6 +179,7 @@ def _undressed(written: str) -> str:
     name = name.split()[0] if name.split() and not re.fullmatch(r"\w+( \w+){1,2}", name) else name
     name = name.strip("`'\"*:.,;<>[]{}#@/ ")
     name = re.sub(r"\(.*$", "", name, flags=re.DOTALL)
+    name = re.sub(r"\.(?:call|invoke|run|execute)$", "", name)
     name = re.sub(r":\d+$", "", name)
     name = re.split(r"::|[./:]|__(?=\w)", name)[-1]
     name = _CAMEL.sub("_", name.strip())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from regreen.models.dialects import arguments
+from regreen.models.dialects import keys
 from regreen.models.dialects.corrective import Scene
-from regreen.models.dialects.reading import Asked, as_list, as_mapping
+from regreen.models.dialects.reading import Asked, as_list, as_mapping, is_mapping
 
 _NAME_KEYS = (
     "name", "tool", "tool_name", "function", "function_name", "action", "recipient_name", "toolName", "functionName",
@@ -37,9 +37,9 @@ def calls_in(value: object, scene: Scene, guessed: bool = False, depth: int = 0)
     if call := _one(given, scene, guessed):
         return [call]
     keyed = [
-        Asked(key, inner, guessed=guessed)
+        Asked(key, as_mapping(inner), guessed=guessed)
         for key, inner in given.items()
-        if scene.tools.known(key) and (isinstance(inner, Mapping) or inner is None or inner == "")
+        if scene.tools.known(key) and (is_mapping(inner) or inner is None or inner == "")
     ]
     if keyed:
         return keyed
@@ -54,7 +54,9 @@ def calls_in(value: object, scene: Scene, guessed: bool = False, depth: int = 0)
 def _one(given: dict[str, Any], scene: Scene, guessed: bool) -> Asked | None:
     """The object as one call: a name beside arguments, or a real name with the arguments beside it."""
     argument_key = next((key for key in _ARGUMENT_KEYS if key in given), "")
-    name_key = next((key for key in _NAME_KEYS if isinstance(given.get(key), str) and key != argument_key), "")
+    name_key = next(
+        (key for key in _NAME_KEYS if isinstance(given.get(key), str) and key != argument_key), ""
+    )
     if not name_key:
         return None
     call_id = given["id"] if isinstance(given.get("id"), str) else ""
@@ -70,14 +72,18 @@ def _one(given: dict[str, Any], scene: Scene, guessed: bool) -> Asked | None:
             return None
         return Asked(name, _beside(given, name_key, argument_key), call_id, guessed)
     rest = {key: value for key, value in given.items() if key != name_key}
-    if named.kind == "tool" and rest and all(arguments.key_of(named.tool, key) for key in rest):
+    if named.kind == "tool" and rest and all(keys.key_of(named.tool, key) for key in rest):
         return Asked(name, rest, call_id, guessed)
     return None
 
 
 def _beside(given: dict[str, Any], name_key: str, argument_key: str) -> object:
     """The arguments: what stands under their key, else (or when that is empty) what stands beside the name."""
-    rest = {key: value for key, value in given.items() if key not in (name_key, argument_key, "id", "type", "index")}
+    rest = {
+        key: value
+        for key, value in given.items()
+        if key not in (name_key, argument_key, "id", "type", "index")
+    }
     if argument_key and given[argument_key] not in (None, "", {}, []):
         return given[argument_key]
     return rest

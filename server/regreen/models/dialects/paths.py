@@ -10,10 +10,39 @@ from dataclasses import dataclass
 from typing import Literal
 
 _SYSTEM = frozenset(
-    """home users root etc usr var tmp opt mnt media bin sbin lib lib64 dev proc sys boot run srv private volumes
-    library system applications snap nix""".split()
+    [
+        "home",
+        "users",
+        "root",
+        "etc",
+        "usr",
+        "var",
+        "tmp",
+        "opt",
+        "mnt",
+        "media",
+        "bin",
+        "sbin",
+        "lib",
+        "lib64",
+        "dev",
+        "proc",
+        "sys",
+        "boot",
+        "run",
+        "srv",
+        "private",
+        "volumes",
+        "library",
+        "system",
+        "applications",
+        "snap",
+        "nix",
+    ]
 )
-_CONTAINER = frozenset("workspace workspaces app repo project testbed code work workdir src_root".split())
+_CONTAINER = frozenset(
+    ["workspace", "workspaces", "app", "repo", "project", "testbed", "code", "work", "workdir", "src_root"]
+)
 _PLACEHOLDER = re.compile(
     r"(?:^|/)path/(?:to|of)/|(?:^|/)your[_-]?\w*|<[^<>]*>|\{\{?[\w ]*\}\}?|(?:^|/)\.\.\.(?:/|$)|^\.\.\.|…|\[[\w ]+\]$"
     r"|^(?:file_?path|file_?name|relative/path|absolute/path|some/path)\b|^/?path/[\w.]+$|(?:^|/)xxx+\b",

@@ -60,7 +60,17 @@ def fragment_parses(text: str) -> bool:
     text = textwrap.dedent(text).strip("\n")
     if not text.strip():
         return True
-    return any(parses(candidate) for candidate in _completions(text))
+    return any(parses(candidate) for candidate in _completions(text) + _enclosures(text))
+
+
+def _enclosures(text: str) -> list[str]:
+    """The ways in which a fragment may be part of an expression."""
+    if len(text) > 2000:
+        return []
+    ways = [f"x{text}"] if text[0] in ".[(" else []
+    if re.match(r"[-+*/%<>=!&|^@,]|(?:and|or|if|in|is|not|for)\b", text):
+        ways.append(f"x {text.lstrip(',')}")
+    return [*ways, f"{{\n{text}\n}}", f"f(\n{text}\n)"]
 
 
 def _completions(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from regreen.models.dialects import lenient
 from regreen.models.dialects.names import Toolset
-from regreen.models.dialects.reading import Asked
+from regreen.models.dialects.reading import Asked, as_mapping
 
 _TOKEN = re.compile(
     r'"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\'|"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[()\[\]{}]|["\']',
@@ -50,7 +50,9 @@ def read(text: str, line_start: int, name: str, name_start: int, paren: int, too
     rest = text[end : newline if newline >= 0 else len(text)]
     if not _AFTER.match(rest):
         return Written(None, paren + 1)
-    given = _arguments(text[paren + 1 : end - 1], list(tools.specs[tools.known(name)].parameters.get("properties", {})))
+    given = _arguments(
+        text[paren + 1 : end - 1], list(tools.specs[tools.known(name)].parameters.get("properties", {}))
+    )
     return Written(None, paren + 1) if given is None else Written(Asked(name, given), end)
 
 
@@ -64,7 +66,9 @@ def only_calls(code: str, tools: Toolset) -> list[Asked]:
     found: list[Asked] = []
     for statement in tree.body:
         value = getattr(statement, "value", None)
-        if not isinstance(statement, (ast.Expr, ast.Assign)) or not isinstance(value, (ast.Call, ast.List, ast.Await)):
+        if not isinstance(statement, (ast.Expr, ast.Assign)) or not isinstance(
+            value, (ast.Call, ast.List, ast.Await)
+        ):
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 continue
             return []
@@ -136,7 +140,7 @@ def _arguments(inside: str, names: list[str]) -> dict[str, Any] | None:
         parsed = lenient.parse(inside.strip() if inside.lstrip()[:1] == "{" else "{" + inside + "}")
     except lenient.Broken:
         return None
-    return parsed.value if isinstance(parsed.value, dict) and not parsed.guessed else None
+    return None if parsed.guessed else as_mapping(parsed.value)
 
 
 def _values(node: ast.Call, names: list[str]) -> dict[str, Any] | None:
@@ -146,7 +150,7 @@ def _values(node: ast.Call, names: list[str]) -> dict[str, Any] | None:
         for name, argument in zip(names, node.args, strict=False):
             value = _constant(argument)
             if isinstance(value, dict) and len(node.args) == 1:
-                given.update({str(key): item for key, item in value.items()})  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType, reportUnknownMemberType]
+                given.update(as_mapping(value))  # pyright: ignore[reportUnknownArgumentType]
             else:
                 given[name] = value
         for keyword in node.keywords:
@@ -154,7 +158,7 @@ def _values(node: ast.Call, names: list[str]) -> dict[str, Any] | None:
             if keyword.arg is not None:
                 given[keyword.arg] = value
             elif isinstance(value, dict):
-                given.update(value)  # pyright: ignore[reportUnknownArgumentType]
+                given.update(as_mapping(value))  # pyright: ignore[reportUnknownArgumentType]
     except (ValueError, TypeError, RecursionError, MemoryError):
         return None
     return given

@@ -90,6 +90,11 @@ def as_mapping(value: object) -> dict[str, Any]:
     return {}
 
 
+def is_mapping(value: object) -> bool:
+    """Whether the value is a mapping."""
+    return isinstance(value, Mapping)
+
+
 def as_list(value: object) -> list[Any]:
     """The value when it is a list or tuple, else an empty list."""
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):

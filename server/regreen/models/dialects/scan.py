@@ -4,87 +4,56 @@ that speaks of `<tool_call>`, a thought in a string) is never taken for another.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
-from regreen.models.dialects import arguments, corrective, edits, lenient, objects, paths, pythonic, tagged, thoughts
+from regreen.models.dialects import (
+    arguments,
+    corrective,
+    edits,
+    keys,
+    lenient,
+    objects,
+    paths,
+    pythonic,
+    tagged,
+    thoughts,
+)
 from regreen.models.dialects.corrective import Scene
+from regreen.models.dialects.openings import (
+    CALL_KEYS,
+    CODE_LANGUAGES,
+    DATA_LANGUAGES,
+    FIRST_KEY,
+    NAME_BEFORE,
+    NEXT,
+    REACT_INPUT,
+    Block,
+    Scan,
+)
 from regreen.models.dialects.reading import Asked, Fault, as_mapping
 
-_NEXT = re.compile(
-    r"(?P<fence>^[ \t]*(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)\n?)"
-    r"|(?P<edit>^(?:[ \t]*(?:<{4,9}|-{5,9})[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b|\*\*\* (?:Begin Patch|(?:Update|Add|Delete) File:)"
-    r"|--- \S[^\n]*\n\+\+\+ \S|diff --git |@@ [^\n]*@@))"
-    r"|(?P<tag></?[A-Za-z_｜◁|][^\s<>]{0,60})"
-    r"|(?P<bracket>\[/?[A-Z]{4}[A-Z_]*\])"
-    r"|(?P<react>^[ \t*]*Action(?: name)?[ \t*]*:[ \t*]*(?P<action>[\w.-]+)(?P<square>\[[^\]\n]*\])?[ \t*`]*(?=\n|$))"
-    r"|(?P<headless>^[ \t]*[\"'](?:name|tool)[\"']\s*:\s*[\"'])"
-    r"|(?P<object>\{)"
-    r"|(?P<python>(?<![\w.])[A-Za-z_][\w.]{2,50}\s?\()"
-    r"|(?P<turn>^(?:User|Human|### (?:User|Human|Instruction))\s*:|^[ \t]*\**(?:Observation|Tool (?:Output|Result|Response)|Function (?:Output|Result))\**\s*:)",
-    re.MULTILINE,
-)
-_FIRST_KEY = re.compile(r"""\{+\s*(?:["'“‘`]|<escape>|<\|"\|>)?([A-Za-z_][\w $.-]{0,40}?)(?:["'”’`]|<escape>|<\|"\|>)?\s*(?:[:=]|：)""")
-_CALL_KEYS = frozenset(
-    """name tool tool_name toolname function function_name action recipient_name method tool_call tool_calls calls
-    tool_uses function_call function_calls arguments parameters args params type id thought reasoning explanation role
-    command cmd actions plan steps call step api index input tool_code message choices thoughts functionname response
-    analysis properties commands tools functions next_action comment description observation""".split()
-)
-_NAME_BEFORE = re.compile(
-    r"(?P<strong>to=|<\|?tool[▁_]sep\|?>|<｜tool▁sep｜>|\[TOOL_CALLS\]\s*|<function=|Action\s*:\s*\**|call:|<\|tool_call_begin\|>|>>>)?"
-    r"(?P<name>[A-Za-z_][\w.-]{1,60}(?::\d+)?)[`\"'*]*\s*"
-    r"(?:<[^<>\n]{1,40}>|\[[A-Z_]+\]\w*|```\w*|json\b|[:=>`*(,\s-]|action[ _]input|(?:tool )?input|arguments?|args|param(?:eter)?s|with|code|tool|the|following|call)*$",
-    re.IGNORECASE,
-)
-_REACT_INPUT = re.compile(r"\s*\**(?:Action[ _]?Input|Input|Arguments?)\**\s*:[ \t]*\**(?P<input>[^\n]*)", re.IGNORECASE)
-_CODE_LANGUAGES = frozenset("python py python3 py3 pycon ipython tool_code".split())
-SHELL_LANGUAGES = frozenset("bash sh shell console zsh terminal cmd powershell".split())
-_DATA_LANGUAGES = frozenset("json json5 jsonc xml tool_call tool tool_use tools html text txt plaintext javascript js yaml tool_calls".split())
 
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A fenced block that is no call. `closed` is False when its last fence never came."""
-
-    language: str
-    code: str
-    start: int
-    end: int
-    closed: bool
-
-
-@dataclass(slots=True)
-class Scan:
-    """All that a pass finds in a text."""
-
-    calls: list[tuple[int, int, Asked]] = field(default_factory=lambda: list[tuple[int, int, Asked]]())
-    faults: list[Fault] = field(default_factory=lambda: list[Fault]())
-    blocks: list[Block] = field(default_factory=lambda: list[Block]())
-    skipped: list[tuple[int, int]] = field(default_factory=lambda: list[tuple[int, int]]())
-    thoughts: list[str] = field(default_factory=lambda: list[str]())
-    unfinished_thought: bool = False
-    marker: bool = False
-    invented: bool = False
-    cut: bool = False
-    end: int = 0
-
-
-def scan(text: str, scene: Scene) -> Scan:
-    """Everything in a reply that is a call or was meant as one."""
-    return _Scanner(text, scene).run()
+def scan(text: str, scene: Scene, ended: bool = False) -> Scan:
+    """Everything in a reply that is a call or was meant as one. `ended`: the server said that the reply is whole."""
+    return _Scanner(text, scene, ended).run()
 
 
 class _Scanner:
-    def __init__(self, text: str, scene: Scene) -> None:
+    def __init__(self, text: str, scene: Scene, ended: bool) -> None:
         self.text = text
+        self.ended = ended
+        self.taken = 0  # the end of the last piece that was taken
+        self.heard = 0  # up to here the text was searched for prose
+        self.silent = True
+        self.closings: dict[str, re.Match[str] | None] = {}
         self.scene = scene
         self.found = Scan(end=len(text))
         self.at = 0
+        self.entered = False  # inside a fence that is read as text of the reply
         self.patience = 40  # objects that look like calls and cannot be read
 
     def run(self) -> Scan:
         while self.at < self.found.end:
-            match = _NEXT.search(self.text, self.at)
+            match = NEXT.search(self.text, self.at)
             if match is None:
                 break
             self.at = max(self.at + 1, self.step(match))
@@ -93,7 +62,11 @@ class _Scanner:
 
     def step(self, match: re.Match[str]) -> int:
         """Deal with one opening; the offset to go on at."""
-        kind = match.lastgroup if match.lastgroup in ("tag", "object", "python", "turn", "bracket", "edit") else ""
+        kind = (
+            match.lastgroup
+            if match.lastgroup in ("tag", "object", "python", "turn", "bracket", "edit")
+            else ""
+        )
         if match.group("fence") is not None:
             return self.fence(match)
         if match.group("react") is not None:
@@ -112,14 +85,15 @@ class _Scanner:
 
     def add(self, start: int, end: int, *asked: Asked) -> int:
         self.found.calls += [(start, end, one) for one in asked]
+        self.taken = max(self.taken, end)
         return end
 
-    def fail(self, fault: Fault, cut: bool = False) -> None:
-        self.found.faults.append(fault)
-        self.found.cut = self.found.cut or cut
+    def fail(self, start: int, fault: Fault) -> None:
+        self.found.faults.append((start, fault))
 
     def skip(self, start: int, end: int) -> int:
         self.found.skipped.append((start, end))
+        self.taken = max(self.taken, end)
         return end
 
     # thoughts and turns
@@ -162,26 +136,28 @@ class _Scanner:
 
     def spoken(self, until: int) -> bool:
         """Whether there is prose before an offset."""
-        rest = self.text[:until]
-        for start, end in reversed(self.found.skipped):
-            rest = rest[:start] + rest[end:]
-        return bool(thoughts.prose(rest))
+        since = max(self.heard, self.taken)
+        if self.silent and since < until:
+            self.silent = not thoughts.prose(self.text[since:until])
+        self.heard = max(self.heard, until)
+        return not self.silent
 
     def drop_orphaned_thought(self) -> None:
         """A closing tag without an opening one: all before it was thought, and no call in it may run."""
+        spans = [(start, end) for start, end, _ in self.found.calls] + self.found.skipped
+        spans += [(one.start, one.end) for one in self.found.blocks]
+        orphan = None
         for closed in thoughts.CLOSE.finditer(self.text, 0, self.found.end):
-            inside = any(start <= closed.start() < end for start, end, _ in self.found.calls)
-            inside = inside or any(start <= closed.start() < end for start, end in self.found.skipped)
-            inside = inside or any(one.start <= closed.start() < one.end for one in self.found.blocks)
-            if inside:
-                continue
-            before = [call for call in self.found.calls if call[1] <= closed.start()]
-            self.found.calls = [call for call in self.found.calls if call[0] >= closed.end()]
-            self.found.blocks = [one for one in self.found.blocks if one.start >= closed.end()]
-            self.found.thoughts.append(self.text[: closed.start()])
-            self.skip(0, closed.end())
-            if before:
-                self.found.faults = []
+            if not any(start <= closed.start() < end for start, end in spans[:200]):
+                orphan = closed
+        if orphan is None:
+            return
+        start, end = orphan.span()
+        self.found.calls = [call for call in self.found.calls if call[0] >= end]
+        self.found.blocks = [one for one in self.found.blocks if one.start >= end]
+        self.found.faults = [fault for fault in self.found.faults if fault[0] >= end]
+        self.found.thoughts.append(self.text[:start])
+        self.skip(0, end)
 
     # calls
 
@@ -195,19 +171,21 @@ class _Scanner:
         if element.cut_in:
             where = f"inside the {element.cut_in} parameter of {element.name}"
             path = str(as_mapping(element.values).get("path", ""))
-            self.fail(corrective.cut(self.scene, where, path), cut=True)
+            self.fail(start, corrective.cut(self.scene, where, path))
             return self.skip(start, len(self.text))
         return self.add(start, element.end, Asked(element.name, element.values))
 
     def object(self, start: int, headless: bool = False) -> int:
-        first = _FIRST_KEY.match(self.text, start)
+        if empty := re.compile(r"\{\s*\}").match(self.text, start):
+            return self.without_arguments(start, empty.end())
+        first = FIRST_KEY.match(self.text, start)
         if not headless:
             if first is None:
                 return start + 1
             key = first.group(1).strip()
             plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower()
-            likely = plain in _CALL_KEYS or key.lower() in _CALL_KEYS or self.scene.tools.known(key)
-            if not likely and not arguments.is_argument(key):
+            likely = plain in CALL_KEYS or key.lower() in CALL_KEYS or self.scene.tools.known(key)
+            if not likely and not keys.is_argument(key):
                 return start + 1
         if self.patience <= 0:
             return start + 1
@@ -225,13 +203,24 @@ class _Scanner:
         if asked:
             return self.add(start, end, *asked)
         if headless:
+            self.patience -= 1
             return start + 1
         return self.nameless(start, end, as_mapping(parsed.value), parsed.guessed)
 
+    def without_arguments(self, start: int, end: int) -> int:
+        """`{}` after a name that stands where names of calls stand."""
+        named = NAME_BEFORE.search(self.text, self.behind(start), start)
+        if named and named.group("strong") and self.scene.tools.known(named.group("name")):
+            return self.add(named.start(), end, Asked(named.group("name"), {}))
+        return end
+
+    def behind(self, start: int) -> int:
+        """Where to begin to look for a name before an offset: after what was taken already."""
+        return min(start, max(start - 160, self.taken))
+
     def nameless(self, start: int, end: int, values: dict[str, object], guessed: bool) -> int:
         """An object of arguments: the tool is named before it, or follows from them, or is missing."""
-        behind = max([0, *[stop for _, stop, _ in self.found.calls], *[stop for _, stop in self.found.skipped], start - 160])
-        named = _NAME_BEFORE.search(self.text, behind, start)
+        named = NAME_BEFORE.search(self.text, self.behind(start), start)
         if named:
             tool = self.scene.tools.known(named.group("name"))
             if tool or (named.group("strong") and named.group("name").lower() not in ("json", "python")):
@@ -242,12 +231,10 @@ class _Scanner:
             return self.add(start, end, Asked(tool, values, guessed=guessed))
         command = next((values[key] for key in ("command", "cmd", "commands") if key in values), None)
         if command is not None:
-            fault = arguments.fit(Asked("shell", {"command": command}), self.scene)
-            if isinstance(fault, Fault):
-                self.fail(Fault(fault.reason, fault.text.replace("There is no shell tool", "No tool is named", 1)))
+            self.fail(start, arguments.no_shell(self.scene, "", command))
             return self.skip(start, end)
-        if all(arguments.is_argument(str(key)) for key in values):
-            self.fail(self.scene.fault("unknown_tool", self.nameless_text(values)))
+        if all(keys.is_argument(str(key)) for key in values):
+            self.fail(start, self.scene.fault("unknown_tool", self.nameless_text(values)))
             return self.skip(start, end)
         return end
 
@@ -264,23 +251,29 @@ class _Scanner:
     def unreadable(self, start: int, error: lenient.Broken) -> int:
         """An object that looks like a call but is none, even read leniently."""
         body = self.text[start : start + 400]
-        named = re.search(r"""["'“‘]?(?:name|tool|function|action|tool_name)["'”’]?\s*[:=]\s*["'“‘]?([\w.-]+)""", body)
+        named = re.search(
+            r"""["'“‘]?(?:name|tool|function|action|tool_name)["'”’]?\s*[:=]\s*["'“‘]?([\w.-]+)""", body
+        )
         tool = self.scene.tools.known(named.group(1)) if named else ""
         if not tool and not (named and re.search(r"""arguments|parameters|args|input""", body)):
-            before = _NAME_BEFORE.search(self.text, max(0, start - 100), start)
+            before = NAME_BEFORE.search(self.text, max(0, start - 100), start)
             tool = self.scene.tools.known(before.group("name")) if before else ""
             if not tool:
                 return start + 1
-        written = re.search(r"""["'“]?(?:path|file|filename|file_path)["'”]?\s*[:=]\s*["'“]([^"'”\n]{1,120})["'”]""", body)
+        written = re.search(
+            r"""["'“]?(?:path|file|filename|file_path)["'”]?\s*[:=]\s*["'“]([^"'”\n]{1,120})["'”]""", body
+        )
         path = written.group(1) if written else ""
         example = self.example(tool, path)
         if error.kind == "cut":
             what = f"in the middle of the call{f' of {tool}' if tool else ''}, after {corrective.quoted(self.text[-60:], 60)}"
-            self.fail(corrective.cut(self.scene, what, path), cut=True)
+            self.fail(start, corrective.cut(self.scene, what, path))
             return self.skip(start, len(self.text))
-        around = self.text[max(start, error.at - 25) : error.at + 40]
+        near = max(start, error.at - 40)
+        near = max(near, self.text.rfind(", ", near, error.at) + 2)
+        around = self.text[near : error.at + 40]
         make = corrective.ambiguous if error.kind == "ambiguous" else corrective.broken
-        self.fail(make(self.scene, around, example))
+        self.fail(start, make(self.scene, around, example))
         return self.skip(start, min(len(self.text), max(error.at, start + 1)))
 
     def example(self, tool: str, path: str) -> str:
@@ -293,15 +286,16 @@ class _Scanner:
         if not self.scene.tools.known(name):
             return match.end()
         start = match.start()
-        line = self.text.rfind("\n", 0, start) + 1
-        behind = max(
-            [line, *[stop for _, stop, _ in self.found.calls if stop <= start], self.marker_before(line, start)]
-        )
+        if self.patience <= 0:
+            return match.end()
+        line = self.text.rfind("\n", max(0, start - 200), start) + 1 or max(0, start - 200)
+        behind = max(line, min(self.taken, start), self.marker_before(line, start))
         result = pythonic.read(self.text, behind, name, start, match.end() - 1, self.scene.tools)
         if result.cut:
-            self.fail(corrective.cut(self.scene, f"inside the call {name}(…)"), cut=True)
+            self.fail(start, corrective.cut(self.scene, f"inside the call {name}(…)"))
             return self.skip(start, len(self.text))
         if result.asked is None:
+            self.patience -= 1
             return match.end()
         return self.add(start, result.end, result.asked)
 
@@ -312,7 +306,7 @@ class _Scanner:
     def react(self, match: re.Match[str]) -> int:
         """`Action: name`, with its input on the next line as JSON, as one bare value, or not at all."""
         name = match.group("action")
-        following = _REACT_INPUT.match(self.text, match.end())
+        following = REACT_INPUT.match(self.text, match.end())
         given = following.group("input").strip().strip("`") if following else ""
         if match.group("square"):
             return self.add(match.start(), match.end(), Asked(name, match.group("square")[1:-1]))
@@ -333,9 +327,9 @@ class _Scanner:
         """A search/replace block, a diff or a patch; such a reply holds edits to its end."""
         name = edits.name_before(self.text, start)
         upto = self.text[start : self.stop(start)]
-        outcome = edits.read(upto, self.scene, name)
+        outcome = edits.read(upto, self.scene, name, self.ended)
         if isinstance(outcome, Fault):
-            self.fail(outcome, cut=outcome.reason == "cut_off")
+            self.fail(start, outcome)
             return self.skip(start, start + len(upto))
         if not outcome:
             return start + 1
@@ -347,38 +341,55 @@ class _Scanner:
 
     def fence(self, match: re.Match[str]) -> int:
         info = match.group("info").strip()
+        entered, self.entered = self.entered, False
+        if entered and not re.match(r"[\w.+-]+\s*(?:$|[{(\[])", info):
+            return match.start("info")
         words = re.split(r"[\s{:(\[]", info, maxsplit=1)
         language = words[0].lower()
         inside = match.end()
         if re.search(r"[{(<\[]", info):  # the call stands on the fence's own line
-            return match.start("info") + len(words[0]) if language in _DATA_LANGUAGES | {""} else match.end()
-        ticks = match.group("ticks")
-        closing = re.compile(rf"^[ \t]*{re.escape(ticks[0])}{{{len(ticks)},}}[ \t]*$", re.MULTILINE).search(self.text, inside)
-        closed = closing is not None
+            return match.start("info") + len(words[0]) if language in DATA_LANGUAGES | {""} else match.end()
+        closing = self.closing(match.group("ticks"), inside)
         end = closing.start() if closing else self.stop(inside)
+        head = self.text[inside : min(end, inside + 400)].lstrip()
+        data = language in DATA_LANGUAGES or (not language and self.opens_data(head))
+        if (
+            data
+            or edits.first("\n".join(head.split("\n")[:4])) >= 0
+            or edits.first(self.text[inside:end]) >= 0
+        ):
+            self.entered = True
+            return inside
         body = self.text[inside:end]
-        start = body.lstrip()
-        opening = edits.first("\n".join(body.split("\n")[:4]))
-        if opening >= 0 or edits.first(body) >= 0 and language not in _DATA_LANGUAGES:
-            return inside
-        if language in ("diff", "patch", "udiff"):
-            return self.bare_diff(match.start(), end, body, closed)
-        if language in _DATA_LANGUAGES or (not language and (start[:1] in ("{", "[", "<") or self.scene.tools.known(start.split("\n")[0].strip()))):
-            return inside
-        if language in _CODE_LANGUAGES | {""} and (calls := pythonic.only_calls(body, self.scene.tools)):
-            return self.add(match.start(), closing.end() if closing else end, *calls)
         stop = closing.end() if closing else end
-        self.found.blocks.append(Block(language, body, match.start(), stop, closed))
+        if language in ("diff", "patch", "udiff"):
+            return self.bare_diff(match.start(), end, body, closing is not None)
+        if language in CODE_LANGUAGES | {""} and (calls := pythonic.only_calls(body, self.scene.tools)):
+            return self.add(match.start(), stop, *calls)
+        self.found.blocks.append(Block(language, body, match.start(), stop, closing is not None))
         return stop
+
+    def opens_data(self, head: str) -> bool:
+        """Whether a block without a language begins as a call does."""
+        return head[:1] in ("{", "[", "<") or bool(self.scene.tools.known(head.split("\n")[0].strip()))
+
+    def closing(self, ticks: str, inside: int) -> re.Match[str] | None:
+        """The line that closes a fence; looked for once, for all fences before it."""
+        known = self.closings.get(ticks)
+        if ticks in self.closings and (known is None or known.start() >= inside):
+            return known
+        pattern = rf"^[ \t]*{re.escape(ticks[0])}{{{len(ticks)},}}[ \t]*$"
+        self.closings[ticks] = re.compile(pattern, re.MULTILINE).search(self.text, inside)
+        return self.closings[ticks]
 
     def bare_diff(self, start: int, end: int, body: str, closed: bool) -> int:
         """A diff fence without file headers."""
         name = edits.name_before(self.text, start)
-        if not closed:
-            self.fail(corrective.cut(self.scene, "inside a diff", name), cut=True)
+        if not closed and not self.ended:
+            self.fail(start, corrective.cut(self.scene, "inside a diff", name))
             return self.skip(start, end)
         outcome = edits.read_bare(body.rstrip("\n").split("\n"), self.scene, name)
         if isinstance(outcome, Fault):
-            self.fail(outcome)
+            self.fail(start, outcome)
             return self.skip(start, end)
         return self.add(start, end, *outcome)

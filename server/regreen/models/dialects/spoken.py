@@ -15,27 +15,35 @@ _REFUSES = re.compile(
 )
 _INVENTS = re.compile(
     r"\b(?:tool|function|read_file|edit_file|write_file|run_tests|list_files|search_files)\b[^.\n]{0,40}\b(?:returned|responded|said|failed with|gave|reported|outputs?)\b"
-    r"|\b\w*Error: |\bErrno\b|\b\d+ passed(?: in|,|\b)|={3,} (?:test session|\d+)|\b(?:permission denied|no such file)\b|^\s*(?:output|result)s?:",
+    r"|\b\w*Error: |\bErrno\b|\b\d+ passed(?: in|,|\b)|={3,} (?:test session|\d+)|\b(?:permission denied|no such file)\b|^[ \t]*(?:output|result)s?:",
     re.IGNORECASE | re.MULTILINE,
 )
 _CLAIMS = re.compile(
     r"\b(?:I|I['’]ve|I have|we|we['’]ve)\b[^.\n]{0,30}\b(?:updated|fixed|changed|edited|modified|saved|applied|corrected|written|rewritten|added|removed|made|implemented|replaced|created)\b"
-    r"|\bhas (?:now )?been (?:updated|fixed|saved|changed|applied|corrected|modified|written|created)|^\s*(?:done|fixed)\b|\b(?:is|are) now (?:fixed|correct|saved)",
+    r"|\bhas (?:now )?been (?:updated|fixed|saved|changed|applied|corrected|modified|written|created)|^[ \t]*(?:done|fixed)\b|\b(?:is|are) now (?:fixed|correct|saved)",
     re.IGNORECASE | re.MULTILINE,
 )
 _TESTS_PASS = re.compile(
-    r"\b(?:all )?(?:the )?tests? (?:should )?(?:now |all )*(?:pass|passes|passing|succeed|are green|is green)\b|\beverything (?:now )?(?:passes|works)", re.IGNORECASE
+    r"\b(?:all )?(?:the )?tests? (?:should )?(?:now |all )*(?:pass|passes|passing|succeed|are green|is green)\b|\beverything (?:now )?(?:passes|works)",
+    re.IGNORECASE,
 )
 _TEST_WRONG = re.compile(
     r"\b(?:the |this )?tests?(?: itself| case| expectation|['’]s expectation)? (?:is|are|looks?|seems?|appears?)(?: to be| itself)? (?:wrong|incorrect|buggy|mistaken|faulty|invalid|broken|flawed)"
     r"|\b(?:test|assertion) (?:has|contains) (?:a |an )?(?:bug|error|mistake|wrong|incorrect)|\bexpect(?:s|ed value|ation)[^.\n]{0,30}\b(?:is|are|seems?|looks?) (?:wrong|incorrect)",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\?\s*$|\b(?:should I|would you like|do you want|shall I|let me know|which (?:file|one))\b", re.IGNORECASE)
-_COMMAND = re.compile(r"^[ \t]*(?:\$ |> )?((?:cat|ls|pytest|python3?|grep|sed|head|tail|rg|find|cd|pip)\b[^\n]*)$", re.MULTILINE)
+_ASKS = re.compile(
+    r"\?\s*$|\b(?:should I|would you like|do you want|shall I|let me know|which (?:file|one))\b",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(
+    r"^[ \t]*(?:\$ |> )?((?:cat|ls|pytest|python3?|grep|sed|head|tail|rg|find|cd|pip)\b[^\n]*)$", re.MULTILINE
+)
 
 
-def answer(text: str, scene: Scene, invented: bool, marker: bool, commands: str = "", code: str = "") -> Fault:
+def answer(
+    text: str, scene: Scene, invented: bool, marker: bool, commands: str = "", code: str = ""
+) -> Fault:
     """The corrective for a reply that holds no call. `commands` is the text of a shell block, `code` of a code block."""
     if piece := thoughts.looping(text):
         return scene.fault(
@@ -58,8 +66,8 @@ def _code_without_place(scene: Scene, named: str) -> Fault:
     where = f" in '{named}'" if named else ""
     return scene.fault(
         "no_call",
-        f"The code was only shown, not put into a file, so nothing changed{where}. Say where it goes: the file, the text"
-        " to find, and what replaces it.",
+        f"The code was only shown, not put into a file, so nothing changed{where}. A change happens only through a call of"
+        " edit_file: the path, the text to find, and what replaces it.",
         scene.edit_call(named) if named and "edit_file" in scene.tools.specs else "",
     )
 
@@ -90,11 +98,14 @@ def _in_words(text: str, scene: Scene, invented: bool, named: str) -> Fault:
         return scene.fault(
             "claims_done",
             f"Nothing was written in this reply: no tool was called, so{file or ' every file'} is unchanged and the test"
-            " still fails. A change happens only through edit_file.",
+            " still fails. A change happens only through a call of edit_file with path, find (the exact text that is there now) and"
+            " replace.",
             scene.edit_call(named),
         )
     if _ASKS.search(text):
-        return scene.fault("asks", "Nobody answers questions during a run. Decide yourself and take the next step.", read)
+        return scene.fault(
+            "asks", "Nobody answers questions during a run. Decide yourself and take the next step.", read
+        )
     if found := _COMMAND.search(text):
         return corrective.no_shell(scene, "", found.group(1), shell.as_tool(found.group(1)))
     return scene.fault(

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from regreen.models.dialects import arguments, lenient
+from regreen.models.dialects import keys, lenient
 from regreen.models.dialects.names import Toolset
 
 HEAD = re.compile(
-    r"<(?P<tag>function|invoke|tool|call|tool_use|tool_call|use_tool|action|command|antml:invoke)"
+    r"<(?:｜DSML｜)?(?P<tag>function|invoke|tool|call|tool_use|tool_call|use_tool|action|command|antml:invoke)"
     r"(?:\s*=\s*[\"']?(?P<equals>[\w.:-]+)[\"']?|\s+(?:name|tool|function)\s*=\s*[\"']?(?P<attr>[\w.:-]+)[\"']?)(?P<more>[^<>]*?)(?P<empty>/?)>",
     re.IGNORECASE,
 )
@@ -18,7 +18,9 @@ _NAMED = re.compile(
     r"<(?P<tag>name|tool_name|function_name|tool|function|invoke|action)>\s*(?P<name>[\w.:-]{2,60})\s*</(?P=tag)>",
     re.IGNORECASE,
 )
-_OWN = re.compile(r"<(?P<name>[A-Za-z_][\w.-]{2,40})(?P<attrs>(?:\s+[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(?P<empty>/?)>")
+_OWN = re.compile(
+    r"<(?P<name>[A-Za-z_][\w.-]{2,40})(?P<attrs>(?:\s+[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(?P<empty>/?)>"
+)
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _PAIR = re.compile(r"<arg_key>\s*([^<\s]+)\s*</arg_key>\s*<arg_value>", re.IGNORECASE)
 _PARAMETER = re.compile(
@@ -69,7 +71,9 @@ def read_pairs(text: str, start: int, name: str) -> Element | None:
 
 
 def _attributes(text: str) -> dict[str, Any]:
-    return {found.group(1): found.group(2) or found.group(3) or "" for found in _ATTRIBUTE.finditer(text or "")}
+    return {
+        found.group(1): found.group(2) or found.group(3) or "" for found in _ATTRIBUTE.finditer(text or "")
+    }
 
 
 def _json_attribute(given: dict[str, Any]) -> Any:
@@ -130,9 +134,13 @@ def _parameter(text: str, at: int) -> tuple[str, re.Pattern[str], int] | None:
         return found.group(1), re.compile(r"</arg_value\s*>", re.IGNORECASE), found.end()
     if found := _PARAMETER.match(text, at):
         key = found.group("equals") or found.group("attr")
-        return key, re.compile(rf"</(?:{found.group('tag')}|{re.escape(key)})\s*>", re.IGNORECASE), found.end()
+        return (
+            key,
+            re.compile(rf"</(?:{found.group('tag')}|{re.escape(key)})\s*>", re.IGNORECASE),
+            found.end(),
+        )
     found = re.compile(r"<([A-Za-z_][\w-]*)\s*>").match(text, at)
-    if found and arguments.is_argument(found.group(1)):
+    if found and keys.is_argument(found.group(1)):
         key = found.group(1)
         return key, re.compile(rf"</(?:{re.escape(key)}|parameter)\s*>", re.IGNORECASE), found.end()
     return None

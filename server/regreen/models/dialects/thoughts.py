@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import re
 
-_WORDS = r"think|thinking|thought|thoughts|reasoning|scratchpad|reflection|inner_monologue|seed:think|antthinking"
-OPEN = re.compile(rf"<(?:{_WORDS})\b[^<>]*>|\[THINK\]|<\|begin_of_thought\|>|◁think▷|<\|START_THINKING\|>", re.IGNORECASE)
-CLOSE = re.compile(rf"</(?:{_WORDS})\s*>|\[/THINK\]|<\|end_of_thought\|>|◁/think▷|<\|END_THINKING\|>", re.IGNORECASE)
+_WORDS = (
+    r"think|thinking|thought|thoughts|reasoning|scratchpad|reflection|inner_monologue|seed:think|antthinking"
+)
+OPEN = re.compile(
+    rf"<(?:{_WORDS})\b[^<>]*>|\[THINK\]|<\|begin_of_thought\|>|◁think▷|<\|START_THINKING\|>", re.IGNORECASE
+)
+CLOSE = re.compile(
+    rf"</(?:{_WORDS})\s*>|\[/THINK\]|<\|end_of_thought\|>|◁/think▷|<\|END_THINKING\|>", re.IGNORECASE
+)
 ANALYSIS = re.compile(r"<\|channel\|>\s*(?:analysis|thought)\s*(?:<\|message\|>|\n)")
 ANALYSIS_END = re.compile(r"<\|(?:end|start|call|return)\|>|<channel\|>|<\|channel\|>")
 RESULT = re.compile(
@@ -41,7 +47,7 @@ def prose(text: str) -> str:
     text = _NOISE.sub(" ", text)
     if "```" in text:
         text = _EMPTY_FENCE.sub("", text)
-    text = re.sub(r"[ \t]+\n", "\n", text)
+    text = re.sub(r"(?<![ \t])[ \t]+\n", "\n", text)
     return re.sub(r"\n{3,}", "\n\n", text).strip(" \t\n;")
 
 

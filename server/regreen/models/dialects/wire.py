@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from regreen.models.dialects.names import Toolset
 from regreen.models.dialects.reading import Asked, Fault, Spoken, as_list, as_mapping, as_text
+from regreen.models.dialects.server_errors import error_in
 
 _THINKING = ("thinking", "reasoning", "reasoning_content", "reasoning_text", "thought")
 
@@ -19,7 +19,7 @@ def unwrap(message: Mapping[str, Any], tools: Toolset, wire: str = "") -> Spoken
     body = as_mapping(message)
     if "stream" in body:
         return _stream(as_list(body["stream"]), tools, wire)
-    if fault := _error(body):
+    if fault := error_in(body):
         return Spoken(fault=fault)
     if "choices" in body:
         return _choices(body)
@@ -32,7 +32,9 @@ def unwrap(message: Mapping[str, Any], tools: Toolset, wire: str = "") -> Spoken
         return spoken
     if not {"role", "content", "tool_calls", "function_call", *_THINKING} & set(body):
         shown = json.dumps(body, default=str)[:120]
-        return Spoken(fault=Fault("server", f"The server's answer holds no message: {shown}. The turn is asked again."))
+        return Spoken(
+            fault=Fault("server", f"The server's answer holds no message: {shown}. The turn is asked again.")
+        )
     return _message(body)
 
 
@@ -75,9 +77,14 @@ def _choices(body: dict[str, Any]) -> Spoken:
     generated = count if isinstance(count, int) else -1
     choices = as_list(body.get("choices"))
     if not choices:
-        return Spoken(fault=Fault("server", "The server answered without a choice: no reply came. The turn is asked again after a pause."))
+        return Spoken(
+            fault=Fault(
+                "server",
+                "The server answered without a choice: no reply came. The turn is asked again after a pause.",
+            )
+        )
     choice = as_mapping(choices[0])
-    if fault := _error(choice):
+    if fault := error_in(choice):
         return Spoken(fault=fault)
     spoken = _message(as_mapping(choice.get("message", choice.get("delta"))))
     if "text" in choice and not spoken.text:
@@ -94,7 +101,10 @@ def _choices(body: dict[str, Any]) -> Spoken:
             " It is not a finished turn; it is asked again after a pause.",
         )
     if spoken.finish in ("error", "content_filter"):
-        spoken.fault = Fault("server", f"The server ended the reply with '{spoken.finish}'. The turn is asked again after a pause.")
+        spoken.fault = Fault(
+            "server",
+            f"The server ended the reply with '{spoken.finish}'. The turn is asked again after a pause.",
+        )
     return spoken
 
 
@@ -107,7 +117,9 @@ def _message(message: dict[str, Any]) -> Spoken:
         _parts(as_list(content) or [content], spoken)
     spoken.thinking += "\n".join(text for key in _THINKING if (text := as_text(message.get(key))))
     if not spoken.thinking:
-        spoken.thinking = "".join(as_text(as_mapping(one).get("text")) for one in as_list(message.get("reasoning_details")))
+        spoken.thinking = "".join(
+            as_text(as_mapping(one).get("text")) for one in as_list(message.get("reasoning_details"))
+        )
     calls = message.get("tool_calls")
     for one in as_list(calls) or ([calls] if isinstance(calls, Mapping) and calls else []):
         if asked := _native(as_mapping(one)):
@@ -148,7 +160,9 @@ def _native(call: dict[str, Any]) -> Asked | None:
     if given is None and inner is not call:
         given = call.get("arguments")
     call_id = call.get("id") or call.get("tool_call_id")
-    return Asked(as_text(name) or as_text(call.get("name")), given, call_id if isinstance(call_id, str) else "")
+    return Asked(
+        as_text(name) or as_text(call.get("name")), given, call_id if isinstance(call_id, str) else ""
+    )
 
 
 def _from_tokens(logprobs: object) -> str:
@@ -198,7 +212,9 @@ def _stream(chunks: list[Any], tools: Toolset, wire: str) -> Spoken:
         if body is None:
             state.done = True
             continue
-        if fault := _error(body) or next((found for one in as_list(body.get("choices")) if (found := _error(as_mapping(one)))), None):
+        if fault := error_in(body) or next(
+            (found for one in as_list(body.get("choices")) if (found := error_in(as_mapping(one)))), None
+        ):
             text = "".join(state.text)
             return Spoken(
                 fault=Fault(
@@ -247,7 +263,7 @@ def _take(body: dict[str, Any], state: _Stream, tools: Toolset) -> None:
         state.text.append(body["response"])
     for call in as_list(message.get("tool_calls")):
         if asked := _native(as_mapping(call)):
-            given = asked.arguments if asked.arguments is not None else {}
+            given: object = asked.arguments if asked.arguments is not None else "{}"
             state.calls.append(_Growing(None, asked.id, asked.name, whole=given))
     state.tokens.append(_from_tokens(body.get("logprobs")))
     if body.get("done") is True:
@@ -277,7 +293,11 @@ def _grow(call: dict[str, Any], state: _Stream, tools: Toolset) -> None:
     if growing is not None:
         other = bool(call_id) and bool(growing.id) and call_id != growing.id
         again = bool(name) and bool(growing.name) and bool(growing.arguments.strip()) and growing.complete()
-        if (other and (bool(name) or growing.complete())) or again or (growing.whole is not None and bool(name)):
+        if (
+            (other and (bool(name) or growing.complete()))
+            or again
+            or (growing.whole is not None and bool(name))
+        ):
             growing = None
     if growing is None:
         growing = _Growing(index)
@@ -311,70 +331,8 @@ def _joined(state: _Stream) -> Spoken:
             " Nothing of it was run; the turn is asked once more.",
         )  # fmt: skip
     if state.finish == "error":
-        spoken.fault = Fault("server", "The server ended the stream with an error. Nothing was run; the turn is asked once more.")
+        spoken.fault = Fault(
+            "server",
+            "The server ended the stream with an error. Nothing was run; the turn is asked once more.",
+        )
     return spoken
-
-
-# errors of the server
-
-
-_KNOWN_ERRORS: Sequence[tuple[str, str]] = (
-    (
-        r"does not support (?:tools|function)|tool.{0,30}not supported|--enable-auto-tool-choice|--jinja",
-        "The model takes no tools field (HTTP 400). For the rest of the session the tools are described in the prompt as"
-        " text, without the tools field, and the request is sent again.",
-    ),
-    (r"does not support (?:chat|thinking)", "The model cannot do what was asked (HTTP 400); the request is sent again without it."),
-    (
-        r"XML syntax error|error parsing tool call|failed to parse (?:tool|function)|invalid tool call|tool_use_failed|Failed to call a function",
-        "The server could not parse the call that the model wrote, and its text is lost. The request is sent again; the second"
-        " time without tools, with the call asked for as text.",
-    ),
-    (
-        r"longer than the context|context length|context size|context window|exceed_context|maximum context|too many tokens|input length exceeds",
-        "The prompt is longer than the model's context (HTTP 400). Old tool results are dropped and file excerpts shortened,"
-        " then the request is sent again; num_ctx is raised once at most, because that loads the model anew.",
-    ),
-    (
-        r"free-models-per-day|per[- ]day|daily|quota|insufficient_quota|credits|billing",
-        "The quota of the day is used up (HTTP 429), so it is not tried again in a loop: the run stops, and the person is told"
-        " when the quota is reset.",
-    ),
-    (
-        r"model ['\"]?[^'\"]*['\"]? ?(?:not found|does not exist)|not found, try pulling|model_not_found|no such model|pull model manifest",
-        "The model is not there (HTTP 404): it has to be pulled first. It is not tried again; the person is told the command.",
-    ),
-    (r"unauthorized|invalid api key|authentication|forbidden|signin|permission denied|API key", "The server refused the key (HTTP 401). It is not tried again; the person is told to set the key in the environment."),
-    (r"rate limit|too many requests|429", "The server asks to slow down (HTTP 429): the request is sent again after a pause."),
-    (r"server busy|overloaded|maximum pending|503|loading model|unavailable|502|bad gateway|504|gateway time-?out|Provider returned", "The server is busy or the provider failed: the request is sent again after a growing pause."),
-    (r"terminated|unexpectedly stopped|out of memory|resource limitations|timed out waiting|cuda|requires more system memory|error was encountered while running", "The model's process failed on the server: the request is sent once more; if it fails again, with a smaller context."),
-    (r"connection (?:refused|reset|error)|failed to connect|ECONN|timed out|timeout|EOF", "The connection to the model server was lost: the request is sent once more; if that fails, the server has to be started (ollama serve)."),
-    (r"<html|<!doctype", "A web page came instead of an answer, so a proxy stands between: check the base URL and the proxy settings."),
-)  # fmt: skip
-
-
-def _error(body: Mapping[str, Any]) -> Fault | None:
-    """What a server's error means, in words; None when the body holds none."""
-    error = body.get("error")
-    if error is None and body.get("object") == "error":
-        error = body
-    if error is None and isinstance(body.get("detail"), str) and "choices" not in body and "message" not in body:
-        error = body["detail"]
-    if not error:
-        return None
-    given = as_mapping(error)
-    text = as_text(error) or as_text(given.get("message")) or json.dumps(given or error, default=str)
-    code = given.get("code", given.get("type", ""))
-    extra = as_text(as_mapping(given.get("metadata")).get("raw"))
-    whole = f"{text} {extra} {code}"
-    words = next((words for pattern, words in _KNOWN_ERRORS if re.search(pattern, whole[:4000], re.IGNORECASE)), "")
-    shown = re.sub(r"\s+", " ", re.sub(r"<[^<>]{1,200}>", " ", text)).strip()[:200]
-    coded = f" (code {code})" if isinstance(code, int) else ""
-    return Fault("server", f"The server answered with an error{coded}: '{shown}'. {words or 'The turn failed and nothing was run; it is asked once more.'}")
-
-
-def server_fault(text: str) -> Fault:
-    """An error text of a server, as the corrective that says what it means."""
-    fault = _error({"error": text or "no text"})
-    assert fault is not None
-    return fault

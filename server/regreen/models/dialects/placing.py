@@ -7,44 +7,47 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from regreen.models.dialects import corrective
 from regreen.models.dialects.corrective import Scene
 from regreen.models.dialects.reading import Fault
 
-_SAME = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "\u00a0": " ", "–": "-", "—": "-", "…": "."})
+_SAME = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'", "\u00a0": " ", "–": "-", "—": "-", "…": "."}
+)
 _DEF = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Placed:
     """An edit whose `find` occurs exactly once in the file, maybe after small changes to both texts."""
 
     find: str
     replace: str
 
 
-def fit(path: str, text: str, find: str, replace: str, scene: Scene) -> Fit | Fault:
+def place_edit(path: str, text: str, find: str, replace: str, scene: Scene) -> Placed | Fault:
     """The edit as the file needs it, or the corrective with the real lines. `text` with LF line ends."""
     count = text.count(find)
     if count == 1:
-        return Fit(find, replace)
+        return Placed(find, replace)
     if count > 1:
         return _several(path, text, find, replace, scene)
     lines, wanted = text.split("\n"), find.strip("\n").split("\n")
-    shifted = _matches(lines, wanted, lambda line: line.strip())
+    shifted = _matches(lines, wanted, str.strip)
     if len(shifted) == 1:
         return _shifted(path, lines, shifted[0], wanted, replace, scene)
     if len(shifted) > 1:
         return _several(path, text, find, replace, scene, shifted)
-    alike = [at for at in _matches(lines, wanted, lambda line: line.translate(_SAME).strip())]
+    alike = _matches(lines, wanted, lambda line: line.translate(_SAME).strip())
     if len(alike) == 1:
         return _shifted(path, lines, alike[0], wanted, replace, scene)
     plain, sought = text.translate(_SAME), find.translate(_SAME)
     if len(plain) == len(text) and plain.count(sought) == 1:
         start = plain.find(sought)
-        return Fit(text[start : start + len(sought)], replace)
+        return Placed(text[start : start + len(sought)], replace)
     if replace.strip() and replace in text and len(replace.strip()) > 12:
         return scene.fault(
             "no_op",
@@ -54,11 +57,10 @@ def fit(path: str, text: str, find: str, replace: str, scene: Scene) -> Fit | Fa
     return _nowhere(path, lines, wanted, replace, scene)
 
 
-def _matches(lines: list[str], wanted: list[str], key: "type[str] | object") -> list[int]:
+def _matches(lines: list[str], wanted: list[str], key: Callable[[str], str]) -> list[int]:
     """The line indexes at which all wanted lines follow each other, compared by key."""
-    compare = key if callable(key) else str
-    want = [str(compare(line)) for line in wanted]  # pyright: ignore[reportUnknownArgumentType]
-    have = [str(compare(line)) for line in lines]  # pyright: ignore[reportUnknownArgumentType]
+    want = [key(line) for line in wanted]
+    have = [key(line) for line in lines]
     if not any(want):
         return []
     first = want[0]
@@ -69,20 +71,24 @@ def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _shifted(path: str, lines: list[str], at: int, wanted: list[str], replace: str, scene: Scene) -> Fit | Fault:
+def _shifted(
+    path: str, lines: list[str], at: int, wanted: list[str], replace: str, scene: Scene
+) -> Placed | Fault:
     """One place fits when indentation is ignored: both texts move to it, if they only lack a common indentation."""
     real = lines[at : at + len(wanted)]
     pairs = [(a, b) for a, b in zip(real, wanted, strict=True) if a.strip()]
     indent, given = _indent(pairs[0][0]), _indent(pairs[0][1])
     extra = indent.removesuffix(given) if indent.endswith(given) else None
-    ragged = any(_indent(a) != (extra or "") + _indent(b) for a, b in pairs[1:]) if extra is not None else True
+    ragged = (
+        any(_indent(a) != (extra or "") + _indent(b) for a, b in pairs[1:]) if extra is not None else True
+    )
     if extra is not None and not ragged:
         new = [extra + line if line.strip() else line for line in replace.strip("\n").split("\n")]
-        return Fit("\n".join(real), "\n".join(new))
+        return Placed("\n".join(real), "\n".join(new))
     first_only = extra is not None and all(_indent(a) == _indent(b) for a, b in pairs[1:])
     if first_only and extra is not None:  # only the first line lost its indentation
         new = replace.strip("\n").split("\n")
-        return Fit("\n".join(real), "\n".join([extra + new[0], *new[1:]]))
+        return Placed("\n".join(real), "\n".join([extra + new[0], *new[1:]]))
     shown = "\n".join(real)
     return scene.fault(
         "not_found",
@@ -103,7 +109,9 @@ def _reindented(real: list[str], replace: str) -> str:
     return "\n".join(out)
 
 
-def _several(path: str, text: str, find: str, replace: str, scene: Scene, at: list[int] | None = None) -> Fault:
+def _several(
+    path: str, text: str, find: str, replace: str, scene: Scene, at: list[int] | None = None
+) -> Fault:
     lines = text.split("\n")
     if at is None:
         at, start = [], text.find(find)
@@ -114,7 +122,11 @@ def _several(path: str, text: str, find: str, replace: str, scene: Scene, at: li
     first = at[0]
     before = next((lines[one] for one in range(first - 1, -1, -1) if lines[one].strip()), "")
     size = find.strip("\n").count("\n") + 1
-    block = "\n".join(lines[max(0, first - 1) : first + size]) if before else "\n".join(lines[first : first + size + 1])
+    block = (
+        "\n".join(lines[max(0, first - 1) : first + size])
+        if before
+        else "\n".join(lines[first : first + size + 1])
+    )
     changed = block.replace(find.strip("\n"), replace.strip("\n"), 1)
     return scene.fault(
         "several_places",
@@ -125,7 +137,7 @@ def _several(path: str, text: str, find: str, replace: str, scene: Scene, at: li
 
 
 def _inside(lines: list[str], at: int) -> str:
-    """" in validate": the function around a line."""
+    """ " in validate": the function around a line."""
     indent = len(_indent(lines[at]))
     for one in range(at, max(-1, at - 400), -1):
         found = _DEF.match(lines[one])
@@ -148,7 +160,9 @@ def _nowhere(path: str, lines: list[str], wanted: list[str], replace: str, scene
         "not_found",
         f"find does not occur in '{path}', so nothing was changed. The closest lines are {at + 1} to {at + size}:\n{real}\n"
         "Copy find from there, character by character.",
-        corrective.call("edit_file", path=path, find=corrective.shortened(real), replace=corrective.shortened(replace)),
+        corrective.call(
+            "edit_file", path=path, find=corrective.shortened(real), replace=corrective.shortened(replace)
+        ),
     )
 
 
