@@ -156,7 +156,7 @@ class _Space:
         if not self._learn():
             raise RegreenError("bubblewrap did not tell which process it started. Is it older than 0.4?")
         for pid in () if is_root() else descendants(self.root):
-            for kind, value in rlimits(limits).items():
+            for kind, value in rlimits(limits, shared=False).items():
                 with contextlib.suppress(OSError, ValueError):
                     resource.prlimit(pid, getattr(resource, f"RLIMIT_{kind}"), (value, value))
         assert self._popen.stdin is not None
@@ -257,7 +257,7 @@ def _step_down(limits: Limits) -> list[str]:
         return []
     prlimit, setpriv = (str(_trusted(name)) for name in _ROOT_NEEDS)
     user = str(nobody())
-    kinds = [f"--{kind.lower()}={value}:{value}" for kind, value in rlimits(limits).items()]
+    kinds = [f"--{kind.lower()}={value}:{value}" for kind, value in rlimits(limits, shared=True).items()]
     drop = ["--clear-groups", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
     return [prlimit, *kinds, "--", setpriv, "--reuid", user, "--regid", user, *drop]
 

@@ -133,18 +133,11 @@ def filter_calls(program: bytes) -> None:
     _check(_libc.prctl(PR_SET_SECCOMP, ctypes.c_ulong(2), ctypes.byref(described), 0, 0), "seccomp")
 
 
-def limit(limits: dict[str, int], shared_user: bool) -> None:
-    """Set kernel limits. Processes are counted by user: for a user shared with other programs the limit goes on
-    top of all that run now."""
+def limit(limits: dict[str, int]) -> None:
+    """Set kernel limits, as far down as the ones we have."""
     import resource
 
     for name, value in limits.items():
-        if name == "NPROC" and shared_user:
-            try:
-                with open("/proc/loadavg", "rb") as loadavg:
-                    value += int(loadavg.read().split()[3].split(b"/")[1])
-            except (OSError, ValueError, IndexError):
-                continue
         kind = getattr(resource, "RLIMIT_" + name, None)
         if kind is not None:
             hard = resource.getrlimit(kind)[1]
@@ -166,7 +159,7 @@ def become(config: dict[str, Any], command: list[str], watcher: int) -> None:
             raise OSError(errno.ENOSYS, f"Landlock version {version}, needed {config['landlock']}")
         rules = ruleset(config["writable"], config["readable"], version)
     user = config["user"]
-    limit(config["limits"], user is None)
+    limit(config["limits"])
     if user is not None:
         step_down(user, config["search"])
     if sys.platform == "linux":

@@ -44,7 +44,7 @@ async def launch(
     config = {
         **config,
         "cwd": str(access.tree),
-        "limits": rlimits(limits),
+        "limits": rlimits(limits, shared=True),
         "keep": list(inherit),
         "status": tell,
         "token": token,

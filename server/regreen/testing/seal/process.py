@@ -278,16 +278,25 @@ def _size(folder: Path, enough: int) -> int:
     return total
 
 
-def rlimits(limits: Limits) -> dict[str, int]:
+def rlimits(limits: Limits, shared: bool) -> dict[str, int]:
     """Kernel limits of one process, by the names in the module `resource`.
 
-    Address space is not limited: threads and big reservations would fail long before memory is used. CORE is 1,
-    since 0 does not stop a core pattern that is a pipe (core(5)).
+    The kernel counts processes by user. Where that user has others (`shared`), the limit goes on top of all that
+    run now. Address space is not limited: threads and big reservations would fail long before memory is used.
+    CORE is 1, since 0 does not stop a core pattern that is a pipe (core(5)).
     """
     return {
         "CORE": 1,
-        "NPROC": limits.processes,
+        "NPROC": limits.processes + (_running_tasks() if shared else 0),
         "NOFILE": 4096,
         "FSIZE": limits.file_size,
         "DATA": limits.memory,
     }
+
+
+def _running_tasks() -> int:
+    try:
+        with open("/proc/loadavg", "rb") as loadavg:
+            return int(loadavg.read().split()[3].split(b"/")[1])
+    except (OSError, ValueError, IndexError):
+        return 4096
