@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from typing import Any
 
 from regreen.models.dialects import corrective, paths
 from regreen.models.dialects.corrective import Scene
-from regreen.models.dialects.python_text import is_python, syntax_error
+from regreen.models.dialects.python_text import is_python, syntax_error, tree_of
 from regreen.models.dialects.reading import Fault
 
 _WHOLE_PLACEHOLDER = re.compile(
@@ -85,19 +84,16 @@ def lost_names(old: str, new: str) -> list[str]:
     before, after = _defined(old), _defined(new)
     if before is None or after is None:
         return []
-    lost = [name for name in before if name not in after]
-    return [name for name in lost if name.rpartition(".")[0] not in lost]
+    lost = set(before) - set(after)
+    return [name for name in before if name in lost and name.rpartition(".")[0] not in lost]
 
 
 def _defined(text: str) -> list[str] | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    parsed = tree_of(text)
+    if parsed is None:
+        return None
     names: list[str] = []
-    for node in tree.body:
+    for node in parsed.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.append(node.name)
         if isinstance(node, ast.ClassDef):
@@ -143,7 +139,8 @@ def check_write(arguments: dict[str, Any], scene: Scene, tests_locked: bool) -> 
     if is_python(path) and (error := syntax_error(content)):
         return not_python(scene, path, content, error)
     if lost := lost_names(old, content) if old else []:
-        kept = [name for name in _defined(content) or [] if name in (_defined(old) or [])]
+        had = set(_defined(old) or [])
+        kept = [name for name in _defined(content) or [] if name in had]
         stays = f"; it keeps {', '.join(kept[:6])}" if kept else ""
         return Fault("lost_code", f"write_file would lose {', '.join(lost[:12])} from '{path}'{stays}. Nothing was written."
                      f" Use edit_file with only the lines that differ:\n{scene.like(_small_edit(scene, path, content))}")  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from regreen.models.dialects import paths
 from regreen.models.dialects.names import Toolset
 from regreen.models.dialects.reading import Fault, Reason
 
@@ -19,18 +20,19 @@ _LONGEST_QUOTE = 160
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a corrective may draw on: the tools, the files in play, and the paths the reply itself speaks of."""
+    """What a corrective may draw on: the tools, the files in play, and what the reply itself said."""
 
     tools: Toolset
     files: Mapping[str, str]
-    mentioned: Sequence[str] = ()
+    said: str = ""
+
+    def mentioned(self) -> list[str]:
+        """The paths that the reply itself speaks of."""
+        return paths.mentions(self.said, self.files)
 
     def path(self) -> str:
         """The file the model most likely means; "" when none is known."""
-        for name in self.mentioned:
-            if not self.files or name in self.files:
-                return name
-        return next(iter(self.files), "")
+        return next(iter(self.mentioned()), "") or next(iter(self.files), "")
 
     def fault(self, reason: Reason, wrong: str, example: str = "") -> Fault:
         """A corrective made of the sentence(s) that say what is wrong and one filled-in call."""

@@ -7,9 +7,16 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from regreen.models.dialects.python_text import code_only, fragment_parses, has_entities, is_python, parses
+from regreen.models.dialects.python_text import (
+    code_only,
+    fragment_parses,
+    has_entities,
+    is_python,
+    parses,
+    syntax_error,
+)
 
 _NUMBERED = re.compile(r"^[ \t]*(?:L(?:ine )?)?(\d{1,5})(?:[ ]?[|│:→)]|\t|\.(?=[ \t]|$))(.*)$")
 _BARRED = re.compile(r"^[ \t]*L?\d+[ ]?[|│→\t]")
@@ -60,7 +67,15 @@ _STRING_OR_CODE = re.compile(
     re.DOTALL,
 )
 _BACKSLASHED = {"n": "\n", "t": "\t", "r": "", '"': '"', "'": "'", "\\": "\\"}
-_OPEN_STRING = re.compile(r"""("{3}|'{3}|["'])""")
+_BROKEN_STRING = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""'
+    r"|'''(?:[^\\]|\\.)*?'''"
+    r"|#[^\n]*"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'(?:[^'\\\n]|\\.)*'"
+    r"""|(?P<broken>(?P<quote>["'])(?:[^\\]|\\.)*?(?P=quote))""",
+    re.DOTALL,
+)
 
 Repair = Callable[[str], "str | None"]
 
@@ -277,41 +292,14 @@ def _punctuation(text: str) -> str | None:
 
 def _broken_strings(text: str) -> str | None:
     """A newline where a string meant `\\n`: `'` at the end of one line, the rest on the next."""
-    if not _OPEN_STRING.search(text):
+    error = syntax_error(text)
+    if error is None or not re.search(r"unterminated string|EOL while", error.msg or ""):
         return None
-    return "".join(_rejoined(text))
+    return _BROKEN_STRING.sub(_rejoined, text)
 
 
-def _rejoined(text: str) -> Iterator[str]:
-    quote = ""
-    at = 0
-    while at < len(text):
-        char = text[at]
-        if char == "\\":
-            yield text[at : at + 2]
-            at += 2
-            continue
-        if quote:
-            if text.startswith(quote, at):
-                yield quote
-                at += len(quote)
-                quote = ""
-                continue
-            yield "\\n" if char == "\n" and len(quote) == 1 else char
-        elif char == "#":
-            end = text.find("\n", at)
-            end = len(text) if end < 0 else end
-            yield text[at:end]
-            at = end
-            continue
-        elif found := _OPEN_STRING.match(text, at):
-            quote = found.group(1)
-            yield quote
-            at += len(quote)
-            continue
-        else:
-            yield char
-        at += 1
+def _rejoined(found: re.Match[str]) -> str:
+    return found.group().replace("\n", "\\n") if found.group("broken") else found.group()
 
 
 _FILE_REPAIRS: tuple[Repair, ...] = (

@@ -236,5 +236,5 @@ def _place(find: str, scene: Scene, text: str) -> str:
     ]
     if len(holding) == 1:
         return holding[0]
-    named = paths.mentions(text, scene.files) or list(scene.mentioned)
+    named = paths.mentions(text, scene.files) or scene.mentioned()
     return named[0] if len(named) == 1 else ""

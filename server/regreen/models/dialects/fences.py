@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import textwrap
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from regreen.models.dialects import checks, corrective, damaged
 from regreen.models.dialects.corrective import Scene
-from regreen.models.dialects.python_text import is_python, syntax_error
+from regreen.models.dialects.python_text import is_python, syntax_error, tree_of
 from regreen.models.dialects.reading import Asked, Fault
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -46,23 +46,14 @@ def splice(code: str, scene: Scene, named: str = "") -> list[Asked] | Fault | No
     code = textwrap.dedent(damaged.repaired_file("block.py", code)).strip("\n")
     if placeholder := checks.placeholder_in(code):
         return _placeholder(placeholder, scene)
-    tree = _tree(code)
-    if tree is None:
+    parsed = tree_of(code)
+    if parsed is None:
         return _no_python(code, scene) if len(files) == 1 or "def " in code else None
     units = [unit for path, text in files.items() for unit in _units(path, text)]
-    whole = _whole_file(code, tree, files)
+    whole = _whole_file(code, parsed, files)
     if isinstance(whole, Asked):
         return [whole]
-    return _pieces(code, tree, units, files, scene)
-
-
-def _tree(code: str) -> ast.Module | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    return _pieces(code, parsed, units, files, scene)
 
 
 def _placeholder(line: str, scene: Scene) -> Fault:
@@ -87,19 +78,25 @@ def _no_python(code: str, scene: Scene) -> Fault:
 
 
 def _units(path: str, text: str) -> list[_Unit]:
-    tree = _tree(text)
-    if tree is None:
+    parsed = tree_of(text)
+    if parsed is None:
         return []
     lines = text.split("\n")
+    offsets = list(itertools.accumulate((len(line) + 1 for line in lines), initial=0))
     found: list[_Unit] = []
 
     def walk(body: list[ast.stmt], prefix: str) -> None:
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 first = _first_line(node) - 1
-                offset = sum(len(line) + 1 for line in lines[:first])
                 found.append(
-                    _Unit(path, prefix + node.name, node, "\n".join(lines[first : node.end_lineno]), offset)
+                    _Unit(
+                        path,
+                        prefix + node.name,
+                        node,
+                        "\n".join(lines[first : node.end_lineno]),
+                        offsets[first],
+                    )
                 )
                 if isinstance(node, ast.ClassDef):
                     walk(node.body, f"{prefix}{node.name}.")
@@ -107,7 +104,7 @@ def _units(path: str, text: str) -> list[_Unit]:
                 walk(node.body, prefix)
                 walk(node.orelse, prefix)
 
-    walk(tree.body, "")
+    walk(parsed.body, "")
     return found
 
 
@@ -126,7 +123,7 @@ def _names(tree: ast.Module) -> set[str]:
 def _whole_file(code: str, tree: ast.Module, files: Mapping[str, str]) -> Asked | None:
     """The block as the whole of a file: it holds every name the file defines, and what is not a function too."""
     for path, text in files.items():
-        old = _tree(text)
+        old = tree_of(text)
         if old is None or not _names(old) or len(old.body) < 2:
             continue
         loose = [
@@ -269,7 +266,7 @@ def _imports(imports: list[str], path: str, text: str) -> Asked | None:
     lines = text.split("\n")
     known = {line.strip() for line in lines}
     missing = [one for one in imports if one.strip() not in known]
-    tree = _tree(text)
+    tree = tree_of(text)
     if not missing or tree is None or not tree.body:
         return None
     have = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 _NAMES: dict[str, dict[str, str]] = {
@@ -68,6 +69,7 @@ def key_of(tool: str, written: str) -> str:
     return _ALIASES.get((tool, plain)) or _ALIASES.get(("*", plain), "")
 
 
+@functools.lru_cache(maxsize=256)
 def is_argument(written: str) -> bool:
     """Whether some tool has an argument of this name, or of one of its aliases."""
     return any(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -171,6 +172,7 @@ class Toolset:
         return self._squeezed.get(plain.replace("_", ""), "")
 
 
+@functools.lru_cache(maxsize=256)
 def _undressed(written: str) -> str:
     """A name in snake case without control tokens, namespaces, call numbers, quotes and brackets."""
     if len(written) > 200:

@@ -5,7 +5,6 @@ Used on the files in play; the edit tool can use the same on the file it reads.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -167,21 +166,28 @@ def _nowhere(path: str, lines: list[str], wanted: list[str], replace: str, scene
 
 
 def _closest(lines: list[str], wanted: list[str]) -> tuple[int, int]:
-    """Where the lines most like the wanted ones begin, and how many; -1 when none are alike."""
-    want = [line.strip() for line in wanted if line.strip()]
-    if not want:
-        return -1, 0
-    key = max(want, key=len)
-    stripped = [line.strip() for line in lines[:4000]]
-    near = difflib.get_close_matches(key[:200], {line[:200] for line in stripped if line}, n=3, cutoff=0.5)
-    if not near:
-        return -1, 0
+    """Where the lines most like the wanted ones begin, and how many; -1 when none are alike. Alike: words in common."""
+    want = [_words(line) for line in wanted]
     size = min(len(wanted), 12)
-    offset = [line.strip() for line in wanted].index(key)
-    starts = [max(0, at - offset) for at, line in enumerate(stripped) if line[:200] in near][:20]
-    target = "\n".join(want)[:600]
+    have = [_words(line) for line in lines[:4000]]
+    key = max(range(len(want)), key=lambda at: len(want[at]))
+    if not want[key]:
+        return -1, 0
+
+    def like(one: frozenset[str], other: frozenset[str]) -> float:
+        return len(one & other) / (len(one | other) or 1)
+
+    near = sorted(range(len(have)), key=lambda at: -like(have[at], want[key]))[:8]
+    starts = {max(0, at - min(key, size - 1)) for at in near if like(have[at], want[key]) >= 0.3}
+    if not starts:
+        return -1, 0
 
     def score(start: int) -> float:
-        return difflib.SequenceMatcher(None, "\n".join(stripped[start : start + size])[:600], target).ratio()
+        pairs = zip(have[start : start + size], want, strict=False)
+        return sum(like(one, other) for one, other in pairs)
 
-    return max(starts, key=score), size
+    return max(sorted(starts), key=score), size
+
+
+def _words(line: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+|[^\w\s]+", line[:300]))

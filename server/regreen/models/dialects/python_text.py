@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import textwrap
 import warnings
@@ -25,19 +26,31 @@ def is_python(path: str) -> bool:
     return path.lower().endswith((".py", ".pyi", ".pyw"))
 
 
-def syntax_error(text: str) -> SyntaxError | None:
-    """Why a whole file does not parse; None when it does, or when only a newer Python than ours could tell."""
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str) -> ast.Module | SyntaxError:
+    """The tree of a text or why there is none; remembered, since one text is asked about several times."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            ast.parse(text)
+            return ast.parse(text)
         except SyntaxError as error:
-            if "f-string" in (error.msg or "") or _NEWER.search(text):
-                return None
             return error
         except (ValueError, RecursionError, MemoryError) as error:
             return SyntaxError(str(error) or "too deeply nested")
-    return None
+
+
+def tree_of(text: str) -> ast.Module | None:
+    """The syntax tree of a text (not to be changed); None when it does not parse."""
+    found = _parsed(text.rstrip("\n") + "\n")
+    return found if isinstance(found, ast.Module) else None
+
+
+def syntax_error(text: str) -> SyntaxError | None:
+    """Why a whole file does not parse; None when it does, or when only a newer Python than ours could tell."""
+    found = _parsed(text.rstrip("\n") + "\n")
+    if isinstance(found, ast.Module) or "f-string" in (found.msg or "") or _NEWER.search(text):
+        return None
+    return found
 
 
 def parses(text: str) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 from regreen.models.dialects import lenient
 from regreen.models.dialects.names import Toolset
+from regreen.models.dialects.python_text import tree_of
 from regreen.models.dialects.reading import Asked, as_mapping
 
 _TOKEN = re.compile(
@@ -60,7 +60,7 @@ def only_calls(code: str, tools: Toolset) -> list[Asked]:
     """The calls of a code block that holds nothing else; empty when it is code for a file."""
     if not any(name in code for name in tools.specs) and "(" not in code:
         return []
-    tree = _parsed(code)
+    tree = tree_of(code.strip())
     if tree is None:
         return []
     found: list[Asked] = []
@@ -104,15 +104,6 @@ def _dotted(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
-def _parsed(code: str) -> ast.Module | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(code.strip())
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-
-
 def _closing(text: str, paren: int) -> int:
     """The offset after the parenthesis that closes the one at `paren`; -1 when none does."""
     depth = 0
@@ -130,7 +121,7 @@ def _closing(text: str, paren: int) -> int:
 def _arguments(inside: str, names: list[str]) -> dict[str, Any] | None:
     if not inside.strip():
         return {}
-    tree = _parsed(f"f({inside}\n)")
+    tree = tree_of(f"f({inside}\n)")
     if tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
         node = tree.body[0].value
         return _values(node, names) if isinstance(node, ast.Call) else None

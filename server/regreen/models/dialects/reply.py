@@ -12,7 +12,6 @@ from regreen.models.dialects import (
     fences,
     openings,
     packing,
-    paths,
     scan,
     spoken,
     thoughts,
@@ -43,8 +42,7 @@ def read_unguarded(
     said = wire.unwrap(message, toolset, wire_name)
     if said.fault:
         return Reading(corrective=said.fault.text, reason=said.fault.reason, thinking=said.thinking)
-    mentioned = paths.mentions(said.text, files) or paths.mentions(said.thinking, files)
-    scene = Scene(toolset, files, mentioned)
+    scene = Scene(toolset, files, f"{said.text}\n{said.thinking}")
     if said.finish.lower() in _CUT_SHORT:
         return _cut_short(said, scene)
     if said.native:

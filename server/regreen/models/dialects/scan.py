@@ -31,6 +31,8 @@ from regreen.models.dialects.openings import (
 )
 from regreen.models.dialects.reading import Asked, Fault, as_mapping
 
+_EMPTY = re.compile(r"\{\s*\}")
+
 
 def scan(text: str, scene: Scene, ended: bool = False) -> Scan:
     """Everything in a reply that is a call or was meant as one. `ended`: the server said that the reply is whole."""
@@ -49,7 +51,7 @@ class _Scanner:
         self.found = Scan(end=len(text))
         self.at = 0
         self.entered = False  # inside a fence that is read as text of the reply
-        self.patience = 40  # objects that look like calls and cannot be read
+        self.patience = 12  # objects that look like calls and cannot be read
 
     def run(self) -> Scan:
         while self.at < self.found.end:
@@ -89,6 +91,7 @@ class _Scanner:
         return end
 
     def fail(self, start: int, fault: Fault) -> None:
+        self.patience = min(self.patience, 4)
         self.found.faults.append((start, fault))
 
     def skip(self, start: int, end: int) -> int:
@@ -176,7 +179,9 @@ class _Scanner:
         return self.add(start, element.end, Asked(element.name, element.values))
 
     def object(self, start: int, headless: bool = False) -> int:
-        if empty := re.compile(r"\{\s*\}").match(self.text, start):
+        if self.patience <= 0:
+            return start + 1
+        if empty := _EMPTY.match(self.text, start):
             return self.without_arguments(start, empty.end())
         first = FIRST_KEY.match(self.text, start)
         if not headless:
@@ -187,8 +192,6 @@ class _Scanner:
             likely = plain in CALL_KEYS or key.lower() in CALL_KEYS or self.scene.tools.known(key)
             if not likely and not keys.is_argument(key):
                 return start + 1
-        if self.patience <= 0:
-            return start + 1
         try:
             if headless:
                 parsed = lenient.parse("{" + self.text[start : self.found.end])

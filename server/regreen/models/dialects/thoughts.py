@@ -53,7 +53,7 @@ def prose(text: str) -> str:
 
 def looping(text: str) -> str:
     """The piece of text that a reply repeats to its end, at least six times and for most of it; else ""."""
-    tail = text.rstrip()[-1500:][::-1]
+    tail = text.rstrip()[-900:][::-1]
     if len(tail) < 24:
         return ""
     border = [0] * len(tail)
@@ -66,8 +66,8 @@ def looping(text: str) -> str:
         period = index + 1 - border[index]
         if (index + 1) // period >= 6 and index + 1 >= 24 and (period > 2 or index + 1 >= 24):
             best = index + 1
-    if best < 24 or best < min(len(text.strip()), 1500) // 2:
+    if best < 24 or best < min(len(text.strip()), 900) // 2:
         return ""
     piece = tail[:best][::-1]
-    period = next((size for size in range(1, 251) if piece == (piece[:size] * (best // size + 1))[:best]), 0)
+    period = next((size for size in range(1, 151) if piece == (piece[:size] * (best // size + 1))[:best]), 0)
     return piece[:period].strip() or piece[:period]
