@@ -41,6 +41,7 @@ QUIET: dict[str, Any] = {
     "extensions.autoCheckUpdates": False,
     "extensions.ignoreRecommendations": True,
     "git.openRepositoryInParentFolders": "never",
+    "git.blame.statusBarItem.enabled": False,
     "security.workspace.trust.enabled": False,
     "editor.minimap.enabled": False,
     "breadcrumbs.enabled": False,
@@ -140,10 +141,9 @@ class CodeServer:
 
     def logs(self) -> str:
         """The extension's logs, its server's and the extension host's, for a failed test."""
-        parts = [self.log.read_text(errors="replace")[-3000:]]
-        for path in sorted((self._folder / "data" / "logs").rglob("*.log")):
-            if path.name.startswith(("Regreen", "remoteexthost")):
-                parts.append(f"--- {path.name}\n{path.read_text(errors='replace')[-6000:]}")
+        logs = sorted((self._folder / "data" / "logs").rglob("*.log"))
+        ours = [path for path in logs if path.name.startswith(("Regreen", "remoteexthost"))]
+        parts = [f"--- {path.name}\n{path.read_text(errors='replace')[-6000:]}" for path in [self.log, *ours]]
         return "\n".join(parts)
 
     def extension_log(self) -> str:
@@ -232,4 +232,5 @@ def picture(page: Page, name: str) -> None:
     """A screenshot for the README, into docs/images (or the folder in REGREEN_SCREENSHOTS)."""
     folder = Path(os.environ.get("REGREEN_SCREENSHOTS") or PROJECT / "docs" / "images")
     folder.mkdir(parents=True, exist_ok=True)
+    page.mouse.move(200, 500)  # over nothing: no hover in the picture
     page.screenshot(path=folder / f"{name}.png")

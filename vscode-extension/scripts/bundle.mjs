@@ -16,6 +16,8 @@ import { fileURLToPath } from "node:url";
 const root = join(fileURLToPath(import.meta.url), "..", "..");
 const bundled = join(root, "bundled");
 const licences = [];
+// Parts of the libraries that the server never imports: other serialisers, the client side, stubs.
+const UNUSED = ["cattr", "cattrs/preconf", "pygls/client.py", "pygls/lsp/client.py", "pygls/lsp/_base_client.py"];
 
 function works(command, ...args) {
   const done = spawnSync(command, args, { stdio: "ignore" });
@@ -45,6 +47,10 @@ function install([command, ...args], lock, folder) {
     if (name.endsWith(".dist-info")) keepLicence(join(target, name), name.replace(".dist-info", ""));
     const foreign = name.endsWith(".dist-info") || name === "bin" || name === "__pycache__" || name.startsWith(".");
     if (foreign) rmSync(join(target, name), { recursive: true });
+  }
+  for (const path of UNUSED) rmSync(join(target, path), { recursive: true, force: true });
+  for (const path of readdirSync(target, { recursive: true })) {
+    if (path.endsWith(".pyi") || path.endsWith("py.typed")) rmSync(join(target, path));
   }
   const native = readdirSync(target, { recursive: true }).filter((name) => /\.(so|pyd|dylib)$/.test(name));
   if (native.length > 0) {

@@ -33,6 +33,13 @@ export function showVerdict(verdict: Verdict): string {
   return verdict.reason ? `${moved}: ${verdict.reason}` : moved;
 }
 
+/** The verdict in a few words, for a tab. */
+export function nameVerdict(verdict: Verdict | null): string {
+  if (!verdict) return "not tried";
+  if (verdict.fixed) return "target passes";
+  return verdict.progress === "forward" ? "moves the failure forward" : "does not fix it yet";
+}
+
 /** 812 → "812", 41230 → "41k". */
 export function showTokens(tokens: number): string {
   return tokens < 1000 ? String(tokens) : `${Math.round(tokens / 1000)}k`;
@@ -109,7 +116,10 @@ export class RunLog {
     const word = outcomeWord(outcome.outcome);
     lines.push({ level, text: `${word}: ${outcome.target}` });
     const details = outcome.summary ?? outcome.explanation ?? "";
-    for (const line of details.split(/\r?\n/)) if (line.trim()) lines.push({ level, text: `  ${line.trimEnd()}` });
+    for (const line of details.split(/\r?\n/)) {
+      // A summary may begin with what the line above it says.
+      if (line.trim() && line.trim() !== `${word}: ${outcome.target}`) lines.push({ level, text: `  ${line.trimEnd()}` });
+    }
     lines.push(info(`  ${showCosts(outcome)}`));
     if (outcome.trace) lines.push({ level: "debug", text: `  trace: ${outcome.trace}` });
     return lines;

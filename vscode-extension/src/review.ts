@@ -11,7 +11,7 @@ import * as vscode from "vscode";
 import { applyEdits, editsFor, hunkAt, hunksOf, keptOnly, sameText, urisOf, withTexts, type Hunk, type Side, type WorkspaceEditLike } from "./edits";
 import { ProposalFiles, SCHEME } from "./proposalFiles";
 import type { Decision, DecisionKind, Proposal, ProposalNotice } from "./protocol";
-import { shorten, showVerdict } from "./render";
+import { nameVerdict, showVerdict } from "./render";
 import type { Status } from "./status";
 
 const TYPING_MS = 2000;
@@ -81,6 +81,7 @@ export class Review implements vscode.Disposable {
   private readonly opened = new vscode.EventEmitter<OpenProposal | undefined>();
   private readonly disposables: vscode.Disposable[];
   private queue: Promise<unknown> = Promise.resolve();
+  private closed: Promise<unknown> = Promise.resolve();
   private typedAt = 0;
   current: OpenProposal | undefined;
 
@@ -124,12 +125,13 @@ export class Review implements vscode.Disposable {
     this.current?.choose({ kind: "reject", reason });
   }
 
-  /** Closes what waits for the person when its run, or the server, is gone. */
-  runEnded(run?: string): void {
+  /** Closes what waits for the person when its run, or the server, is gone; done when it is closed. */
+  async runEnded(run?: string): Promise<void> {
     if (this.current && (run === undefined || this.current.run === run)) this.current.choose({ kind: "ended" });
     if (run === undefined) this.acceptAllOf.clear();
     else this.acceptAllOf.delete(run);
     for (const [id, notice] of this.announced) if (run === undefined || notice.run === run) this.announced.delete(id);
+    await this.closed;
   }
 
   setKept(hunks: readonly Hunk[], kept: boolean): void {
@@ -166,8 +168,7 @@ export class Review implements vscode.Disposable {
     const target = uri ?? (open && urisOf(open.edit)[0]);
     if (!open || target === undefined) return;
     const left = open.bases.has(target) ? vscode.Uri.parse(target, true) : open.uriOf("base", target);
-    const verdict = open.proposal.verdict ? showVerdict(open.proposal.verdict) : "not tried";
-    const title = `${open.pathOf(target)}: Regreen proposal (${shorten(verdict, 48)})`;
+    const title = `${open.pathOf(target)}: Regreen proposal (${nameVerdict(open.proposal.verdict)})`;
     const first = line ?? open.hunks.find((hunk) => hunk.uri === target)?.line ?? 0;
     const options: vscode.TextDocumentShowOptions = { preview: false, preserveFocus, selection: new vscode.Range(first, 0, first, 0) };
     await vscode.commands.executeCommand("vscode.diff", left, open.uriOf("proposed", target), title, options);
@@ -182,7 +183,7 @@ export class Review implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.runEnded();
+    void this.runEnded();
     for (const one of [...this.disposables, this.opened]) one.dispose();
   }
 
@@ -195,7 +196,9 @@ export class Review implements vscode.Disposable {
     const open = new OpenProposal(notice.run, notice.proposal, params.edit, bases);
     if (!isBasedOn(open)) return this.stale(open);
     const ask = !this.acceptAllOf.has(notice.run) && annotations.some(([, annotation]) => annotation.needsConfirmation === true);
-    const choice: Choice = ask ? await this.ask(open) : { kind: "accept" };
+    const asked = ask ? this.ask(open) : Promise.resolve<Choice>({ kind: "accept" });
+    this.closed = asked.catch(() => undefined);
+    const choice = await asked;
     const made = new Map(urisOf(open.edit).map((uri) => [uri, ask ? this.madeBy(open, uri) : undefined] as const).filter(isPresent));
     if (ask) await this.files.close(open.folder);
     if (choice.kind === "accept" && (made.size > 0 || open.hunks.some(open.kept))) return this.applyKept(open, made, params, apply);

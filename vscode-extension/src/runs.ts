@@ -66,16 +66,16 @@ export class Runs {
   }
 
   outcome(outcome: Outcome): void {
-    this.review.runEnded(outcome.run);
     this.write(this.lines.outcome(outcome));
     this.ended(outcome.run);
     this.last = outcome.run;
-    void this.offer(outcome);
+    // A proposal that still waits closes first, and with it its notification.
+    void this.review.runEnded(outcome.run).then(() => this.offer(outcome));
   }
 
   /** The server is gone: so are its runs. */
   stopped(): void {
-    this.review.runEnded();
+    void this.review.runEnded();
     if (this.current !== undefined) this.ended(this.current);
     this.asked.clear();
   }
