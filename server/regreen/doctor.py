@@ -12,7 +12,7 @@ from typing import Literal
 
 from regreen import __version__
 from regreen.errors import RegreenError
-from regreen.models.choose import find_ollama
+from regreen.models.choose import look_for_ollama
 from regreen.models.hosts import ollama_url
 from regreen.run.folders import RunFolders
 from regreen.settings import DEFAULT_MODEL, cache_folder, new_run_id, state_folder
@@ -74,13 +74,14 @@ def _model_libraries() -> list[Finding]:
 
 
 async def _ollama(base_url: str | None) -> Finding:
-    url = ollama_url(base_url)
-    found = await find_ollama(url)
-    if not found.answers:
-        return Finding("ollama", "optional", f"{found.why}; runs use the built-in search", "ollama serve")
+    found = await look_for_ollama(base_url)
+    if found is None:
+        text = f"nothing answers at {ollama_url(base_url)}; runs use the built-in search"
+        return Finding("ollama", "optional", text, "ollama serve")
     if not found.model:
         return Finding("ollama", "optional", found.why, f"ollama pull {DEFAULT_MODEL}")
-    return Finding("ollama", "ok", f"answers at {url}; auto uses {found.model} of {', '.join(found.models[:5])}")
+    shown = ", ".join(found.models[:5])
+    return Finding("ollama", "ok", f"answers at {found.host}; auto uses {found.model} of {shown}")
 
 
 def _seal(choice: Choice) -> Finding:

@@ -149,7 +149,7 @@ class Agent:
         doubt = prompt.looks_wrong(reply.text)
         if doubt is not None and self._verified:
             return self._hear_doubt(doubt)
-        if not reply.corrective and (not self._verified or prompt.claims_done(reply.text)):
+        if self._is_claim(reply):
             return await self._hear_claim()
         self._without_call += 1
         if self._without_call >= REPLIES_WITHOUT_CALL:
@@ -161,6 +161,12 @@ class Agent:
         if reply.corrective and self._scene.failure() and "\nE " not in text:
             text = f"{text}\nThe target still fails:\n{self._scene.failure()}"
         self.messages.append(Message("user", text))
+
+    def _is_claim(self, reply: Reply) -> bool:
+        """Plain prose that says the work is done; without a target to judge by, any prose that is not corrected."""
+        if not self._verified:
+            return not reply.corrective
+        return prompt.claims_done(reply.text) and not prompt.holds_code(reply.text)
 
     async def _hear_claim(self) -> None:
         if await self._scene.confirmed():

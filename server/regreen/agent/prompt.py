@@ -7,9 +7,9 @@ import re
 from regreen.agent.conversation import Message
 
 SYSTEM = """\
-You fix Python code so that a failing test passes. You work on a copy; the tests are run for you after every edit.
+You fix Python code so that a failing test passes. The tests are run for you after every edit.
 Say in one sentence what is wrong, then call edit_file with the exact lines to replace. Keep edits small.
-Never change tests or their configuration: they are locked. Do not special-case the test.
+Tests are locked; do not special-case them.
 If the test contradicts itself, answer TEST LOOKS WRONG: and the lines in conflict."""
 
 ASK_SYSTEM = """\
@@ -37,6 +37,11 @@ def opening(evidence: str, earlier: str = "", system: str = SYSTEM) -> tuple[Mes
 def claims_done(text: str) -> bool:
     """True for a reply without a call that says the work is done, rather than what comes next."""
     return bool(_CLAIM.search(text)) and not _INTENT.search(text)
+
+
+def holds_code(text: str) -> bool:
+    """True when a reply shows code or what may have been meant as a call."""
+    return bool(re.search(r"```|[{}]|<\w|^\s*(?:def|class|return|import) ", text, re.MULTILINE))
 
 
 def looks_wrong(text: str) -> str | None:

@@ -55,8 +55,9 @@ ALL: tuple[ToolSpec, ...] = (
 )
 """Every tool that is carried out when a model asks for it."""
 
-FIX: tuple[ToolSpec, ...] = (EDIT_FILE, READ_FILE, SEARCH_FILES, RUN_TESTS)
-"""What `fix` offers: the first message already holds the evidence, so one edit is the ideal run."""
+FIX: tuple[ToolSpec, ...] = (EDIT_FILE, READ_FILE, SEARCH_FILES)
+"""What `fix` offers: the first message already holds the evidence, the tests are run after every edit, and each
+tool costs prompt tokens. The others are carried out all the same when a model asks for them."""
 
 ASK: tuple[ToolSpec, ...] = ALL
 """What `ask` offers: the model has to find its own way."""
