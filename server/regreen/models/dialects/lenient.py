@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 _STRICT = json.JSONDecoder(strict=False)
-_DEEPEST = 48
+_DEEPEST = 24
 
 _QUOTES: tuple[tuple[str, str], ...] = (
     ('"""', '"""'),
@@ -26,7 +26,11 @@ _QUOTES: tuple[tuple[str, str], ...] = (
     ("‘", "’"),
     ("«", "»"),
 )
+_BY_FIRST = {
+    first: [pair for pair in _QUOTES if pair[0][0] == first] for first in {pair[0][0] for pair in _QUOTES}
+}
 _SPACE = re.compile(r"(?:[\s\u00a0\ufeff]+|//[^\n]*|/\*.*?\*/|#[^\n]*)+", re.DOTALL)
+_BLANK = re.compile(r"[\s\u00a0]*")
 _KEY = re.compile(r"[A-Za-z_$][\w$.-]*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,}\])]|$))")
 _WORD = re.compile(r"(?:true|false|null|none|undefined|nan)\b", re.IGNORECASE)
@@ -104,7 +108,7 @@ class _Reader:
         return self.bare()
 
     def quote(self) -> tuple[str, str] | None:
-        for opening, closing in _QUOTES:
+        for opening, closing in _BY_FIRST.get(self.text[self.at : self.at + 1], ()):
             if self.text.startswith(opening, self.at):
                 return opening, closing
         return None
@@ -224,7 +228,7 @@ class _Reader:
 
     def _ends_here(self, at: int, is_key: bool) -> bool:
         """Whether a quote just before `at` may close its string, judged by what follows it."""
-        found = re.compile(r"[\s\u00a0]*").match(self.text, at)
+        found = _BLANK.match(self.text, at)
         at = found.end() if found else at
         char = self.text[at : at + 1]
         if is_key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
@@ -146,15 +147,16 @@ def _closest(path: str, known: tuple[str, ...]) -> str:
 def mentions(text: str, files: Mapping[str, str]) -> list[str]:
     """The file paths that a text speaks of, in order, each once; with `files`, known ones only."""
     found: dict[str, None] = {}
-    for match in _MENTION.finditer(text[:20000]):
-        name = match.group()
-        if not files:
-            found[name] = None
-            continue
+    for name in _mentioned(text[:20000]):
         ends = [known for known in files if known == name or known.endswith("/" + name)]
-        if len(ends) == 1:
-            found[ends[0]] = None
+        if not files or len(ends) == 1:
+            found[ends[0] if files else name] = None
     return list(found)
+
+
+@functools.lru_cache(maxsize=4)
+def _mentioned(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(match.group() for match in _MENTION.finditer(text)))
 
 
 def is_test(path: str) -> bool:

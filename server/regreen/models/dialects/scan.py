@@ -51,7 +51,7 @@ class _Scanner:
         self.found = Scan(end=len(text))
         self.at = 0
         self.entered = False  # inside a fence that is read as text of the reply
-        self.patience = 12  # objects that look like calls and cannot be read
+        self.patience = 8  # objects that look like calls and cannot be read
 
     def run(self) -> Scan:
         while self.at < self.found.end:
