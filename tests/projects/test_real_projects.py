@@ -187,7 +187,25 @@ async def test_a_virtual_environment_inside_the_workspace_is_used_and_never_copi
     assert len(report.passed) == len(report.failed) == 1, report.output
     assert not list((bench.workspace / ".venv").glob("**/.pytest_cache"))
     bench.trial.prepare()
-    assert not (tree / ".venv").exists()
+    assert not list((tree / ".venv").glob("*"))
+
+
+async def test_the_warm_runner_works_under_the_seal_with_an_environment_inside_the_workspace(
+    tmp_path: Path, seal: Seal
+) -> None:
+    bench = Bench(tmp_path, SHOP, seal=seal)
+    inside = bench.workspace / ".venv"
+    await asyncio.to_thread(new_environment, "3.12", inside, "pytest>=8")
+    bench.runner.interpreter = inside / "bin/python"
+    assert await bench.runner.warm_up(bench.trial.prepare())
+    try:
+        for after, passed in ((SHOP["shop.py"], 1), (SHOP["shop.py"].replace("= price", "+= price"), 2)) * 2:
+            tree = bench.trial.prepare({"shop.py": after.encode()})
+            report = await bench.runner.run(tree, ["test_shop.py::test_total"], trace_lines=True, warm=True)
+            assert len(report.passed) == passed, report.output
+            assert report.executed["shop.py"] == (2, 3, 4, 5)
+    finally:
+        await bench.runner.aclose()
 
 
 async def test_addopts_with_xdist_coverage_and_random_order_do_not_hinder(tmp_path: Path) -> None:
@@ -211,6 +229,11 @@ async def test_addopts_with_xdist_coverage_and_random_order_do_not_hinder(tmp_pa
         "test_shop.py::test_raises",
     ]
     assert report.executed["shop.py"] == (2, 3, 4, 5)
+    assert await bench.runner.warm_up(tree)
+    again = await bench.runner.run(tree, ["test_shop.py"], trace_lines=True, warm=True)
+    await bench.runner.aclose()
+    assert {i: r.outcome for i, r in again.tests.items()} == {i: r.outcome for i, r in report.tests.items()}
+    assert again.warnings == report.warnings
     assert "coverage" not in report.output.lower().replace("pytest-cov", "")
     assert not (tree / ".coverage").exists()
     assert report.tampered == ()

@@ -91,9 +91,7 @@ class Judge:
     async def baseline(self, overlay: Overlay) -> Report:
         """Run the target alone, fresh and traced, before anything is changed."""
         tree = await asyncio.to_thread(self._trial.prepare, overlay)
-        report = await self._runner.run(
-            tree, [self._target.nodeid], trace_lines=True, wall=self._patience.target
-        )
+        report = await self._run_target(tree, warm=False)
         self.first = report
         self._before.learn(report)
         return report
@@ -106,6 +104,8 @@ class Judge:
         done = self._broadening = asyncio.Event()
         beside = self._trial.sibling("before")
         try:
+            if self._trial.tree.is_dir():
+                await self._runner.warm_up(self._trial.tree)
             tree = await asyncio.to_thread(beside.prepare, overlay)
             await asyncio.to_thread(self._graph.refresh, tree)
             near = self._graph.tests_reaching(self._code_that_ran(), self._before.collected)
@@ -151,9 +151,7 @@ class Judge:
         if refused:
             return self._not_fixed("same", refused, begun)
         tree = await asyncio.to_thread(self._trial.prepare, overlay)
-        report = await self._runner.run(
-            tree, [self._target.nodeid], trace_lines=True, wall=self._patience.target
-        )
+        report = await self._run_target(tree, warm=True)
         doubt = self._doubt(report, traced=True)
         records = self._records(report)
         if doubt or not records or any(record.outcome != "passed" for record in records):
@@ -162,6 +160,18 @@ class Judge:
                 progress = "changed"
             return self._not_fixed(progress, doubt or self._why(report, records), begun, report)
         return await self._judge_wider(overlay, tree, begun)
+
+    async def _run_target(self, tree: Path, warm: bool) -> Report:
+        """The target alone, traced. What a warm run says is taken when it is a pass (a cold one follows) or the test's
+        own failure; anything stranger is looked at again, cold."""
+        selection, wall = [self._target.nodeid], self._patience.target
+        report = await self._runner.run(tree, selection, trace_lines=True, wall=wall, warm=warm)
+        outcomes = {record.outcome for record in self._records(report)}
+        if not warm or (
+            report.finished and not report.problem and outcomes and outcomes <= {"passed", "failed"}
+        ):
+            return report
+        return await self._runner.run(tree, selection, trace_lines=True, wall=wall)
 
     async def _judge_wider(self, overlay: Overlay, tree: Path, begun: float) -> Verdict:
         """The target passes alone: now its file, and the tests that can reach what was changed."""

@@ -19,6 +19,7 @@ from regreen.testing.report import Failure, Report, TestRecord
 from regreen.testing.seal.door import Access, Finished, Limits, Seal
 from regreen.testing.setup_problem import problem_of
 from regreen.testing.target import Target
+from regreen.testing.warm import WarmPytest
 
 PROBE = Path(__file__).parent / "probe"
 """The one folder of ours that a child process can import from."""
@@ -29,6 +30,9 @@ _RECORDS_LIMIT = 64 << 20
 _ALWAYS = ("--color=no", "--capture=fd", "-o", "cache_dir={folder}/cache")
 """After the project's own addopts, so that these win. A cache folder of our own, not `-p no:cacheprovider`: that
 would turn `--lf` in somebody's addopts into an unknown option."""
+
+
+_ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONBREAKPOINT": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class TestRunner:
         self.limits = limits or Limits()
         self._scratch = scratch
         self._number = 0
+        self._warm: WarmPytest | None = None
+        self._warm_scratch = scratch
 
     async def run(
         self,
@@ -63,22 +69,43 @@ class TestRunner:
         *,
         trace_lines: bool = False,
         wall: float | None = None,
+        warm: bool = False,
     ) -> Report:
         """Run the selected tests in `tree`, a trial copy of the workspace (or the workspace itself).
 
         `selection` holds node ids and paths relative to the workspace; nothing means whatever pytest collects
         by itself. Named tests run although the project's options deselect them. `wall` is a limit in seconds.
+        `warm` allows the process that `warm_up` started; what counts for good is to be run cold as well.
         """
         job = {"trace": trace_lines, "explicit": bool(selection) and all("::" in item for item in selection)}
-        return await self._pytest(tree, selection, job, wall)
+        return await self._pytest(tree, selection, job, wall, warm)
+
+    async def warm_up(self, tree: Path) -> bool:
+        """Start a process that has pytest imported, for later runs in the same `tree`; False where that fails."""
+        if self._warm is None or not self._warm.alive or self._warm.tree != tree:
+            await self.cool_down()
+            scratch = self._scratch / f"warm-{self._next()}"
+            scratch.mkdir(parents=True, mode=0o700)
+            access = Access(self.workspace, tree, scratch, self.interpreter, (PROBE,))
+            self._warm = await WarmPytest.start(
+                self.seal, access, self.limits, PROBE / "regreen_warm.py", _ENVIRONMENT
+            )
+            self._warm_scratch = scratch
+        return self._warm is not None
+
+    async def cool_down(self) -> None:
+        """End the warm process; runs are cold from now on."""
+        if self._warm is not None:
+            await self._warm.close()
+            self._warm = None
 
     async def collect(self, tree: Path, selection: Sequence[str] = ()) -> Report:
         """What pytest collects, without running it."""
-        return await self._pytest(tree, selection, {"collect": True}, None)
+        return await self._pytest(tree, selection, {"collect": True}, None, False)
 
     async def python(self, tree: Path, code: str, wall: float = 20) -> Finished:
         """Run a text as a program in `tree`, sealed the same way as tests."""
-        run = self._prepare(tree)
+        run = self._prepare(tree, self._scratch)
         try:
             self._write_job(run, tree, {"code": code})
             return await self._start(run, tree, wall)
@@ -86,19 +113,25 @@ class TestRunner:
             _remove(run.folder)
 
     async def aclose(self) -> None:
-        """Remove what is left in the scratch folder."""
+        """End the warm process and remove what is left in the scratch folder."""
+        await self.cool_down()
         await asyncio.to_thread(shutil.rmtree, self._scratch, True)
 
     async def _pytest(
-        self, tree: Path, selection: Sequence[str], job: dict[str, Any], wall: float | None
+        self, tree: Path, selection: Sequence[str], job: dict[str, Any], wall: float | None, warm: bool
     ) -> Report:
-        run = self._prepare(tree)
+        server = self._warm if warm and self._warm and self._warm.alive and self._warm.tree == tree else None
+        run = self._prepare(tree, self._warm_scratch if server else self._scratch)
         try:
             job["args"] = self._arguments(run, selection)
             # pytest before 7 splits ids at every "::"; the probe then keeps the cases that are wanted.
             job["only"] = [item for item in selection if "::" in item.partition("[")[2]]
             self._write_job(run, tree, job)
-            finished = await self._start(run, tree, wall)
+            finished = await server.run(run.folder, self._limits(wall)) if server else None
+            if finished is None and server:
+                # It has gone meanwhile: the same once more, cold.
+                return await self._pytest(tree, selection, job, wall, False)
+            finished = finished or await self._start(run, tree, wall)
             records = _read(run.folder / "records")
         finally:
             _remove(run.folder)
@@ -107,11 +140,16 @@ class TestRunner:
         collect_only = bool(job.get("collect"))
         return _report(reading, finished, selection, collect_only, tree, self.interpreter, self.workspace)
 
-    def _prepare(self, tree: Path) -> _Run:
-        self._scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
+    def _next(self) -> str:
         self._number += 1
-        folder = self._scratch / f"run-{os.getpid()}-{self._number:05d}"
-        folder.mkdir(mode=0o700)
+        return f"{os.getpid()}-{self._number:05d}"
+
+    def _limits(self, wall: float | None) -> Limits:
+        return replace(self.limits, wall=wall) if wall is not None else self.limits
+
+    def _prepare(self, tree: Path, scratch: Path) -> _Run:
+        folder = scratch / f"run-{self._next()}"
+        folder.mkdir(parents=True, mode=0o700)
         root = self.workspace if self.seal.mounts else tree
         return _Run(folder, root, secrets.token_bytes(32))
 
@@ -135,9 +173,7 @@ class TestRunner:
     async def _start(self, run: _Run, tree: Path, wall: float | None) -> Finished:
         access = Access(self.workspace, tree, run.folder, self.interpreter, (PROBE,))
         argv = [str(self.interpreter), str(PROBE / "regreen_pytest.py"), str(run.folder / "job.json")]
-        env = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONBREAKPOINT": "0"}
-        limits = replace(self.limits, wall=wall) if wall is not None else self.limits
-        running = await self.seal.start(argv, access, limits, env)
+        running = await self.seal.start(argv, access, self._limits(wall), _ENVIRONMENT)
         try:
             return await running.wait()
         finally:

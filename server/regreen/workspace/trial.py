@@ -77,6 +77,7 @@ class Trial:
         self._reveal = reveal
         self._held: dict[str, _Held] = {}
         self._seen: tuple[dict[str, _Wanted], set[str]] | None = None
+        self._mount_points: set[str] = set()
         self._owner = nobody() if is_root() else None
         self._lock = threading.Lock()
         self.copied = 0
@@ -106,6 +107,7 @@ class Trial:
         if fresh or self._seen is None:
             files: dict[str, _Wanted] = {}
             folders: set[str] = set()
+            self._mount_points.clear()
             self._scan_workspace(self._workspace, "", files, folders)
             self._seen = files, folders
         if not self.tree.is_dir():
@@ -151,7 +153,9 @@ class Trial:
                     if link:
                         files[relative] = _Wanted("link", link=link)
                 elif entry.is_dir(follow_symlinks=False):
-                    if not _skipped(entry):
+                    if _skipped(entry):
+                        self._mount_points.add(relative)
+                    else:
                         folders.add(relative)
                         self._scan_workspace(Path(entry.path), relative + "/", files, folders)
                 elif entry.is_file(follow_symlinks=False) and not self._masked(relative, entry.name):
@@ -210,8 +214,10 @@ class Trial:
                 if stat.S_ISDIR(found.st_mode):
                     if relative in folders:
                         todo.discard(relative)
-                        continue
-                    _remove_entry(name, folder, found)
+                    elif relative not in self._mount_points:
+                        _remove_entry(name, folder, found)
+                    # Else a running seal may have mounted an environment here, which removing would undo: only
+                    # what lies in it is removed, as any other stray file.
                     continue
                 held = self._held.get(relative)
                 if (
