@@ -145,7 +145,7 @@ def _fix(options: argparse.Namespace) -> int:
     if options.json:
         sink = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)  # nothing but the protocol reaches stdout
-        channel = JsonChannel(_private_input(), sink)
+        channel = JsonChannel(_private_input(), sink, attended=options.interactive)
     else:
         from regreen.run.terminal import TerminalChannel
 

@@ -213,5 +213,6 @@ def test_what_the_server_announces(serve: Serve, tmp_path: Path) -> None:
         "regreen.extend",
         "regreen.undo",
     }
+    assert capabilities["workspace"]["workspaceFolders"] == {"supported": True, "changeNotifications": True}
     sync: dict[str, Any] = capabilities["textDocumentSync"]
     assert (sync["openClose"], sync["change"], sync["save"]) == (True, 2, True)

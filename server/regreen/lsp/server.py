@@ -180,7 +180,7 @@ class RegreenServer(BaseServer):
         lines = output.decode("utf-8", "replace").strip().splitlines() or ["nothing to undo"]
         kind = lsp.MessageType.Error if process.returncode else lsp.MessageType.Info
         self.editor.log("\n".join(lines), kind)
-        self.editor.show(f"Regreen: {one_line(lines[-1])}", kind)
+        self.editor.show(f"Regreen: {one_line('; '.join(lines), 400)}", kind)
 
 
 def name_of(uri: str) -> str:

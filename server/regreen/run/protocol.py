@@ -79,9 +79,14 @@ class Channel(Protocol):
 
 
 class JsonChannel:
-    """The protocol on a descriptor to read and a stream to write. Lines that are no JSON object get a `note`."""
+    """The protocol on a descriptor to read and a stream to write. Lines that are no JSON object get a `note`.
 
-    def __init__(self, source: int, sink: TextIO) -> None:
+    `attended` means that whoever started the run stays at the other end: when the input ends it has died,
+    and the run ends with it. Otherwise the end of input only answers what is asked from then on.
+    """
+
+    def __init__(self, source: int, sink: TextIO, attended: bool = False) -> None:
+        self._attended = attended
         self._source = source
         self._sink = sink
         self._decisions: dict[str, Decision] = {}
@@ -111,6 +116,8 @@ class JsonChannel:
     def _end(self) -> None:
         self._ended = True
         self._changed.set()
+        if self._attended and self._hearing:
+            self._hearing.cancel()
 
     def _take(self, line: str) -> None:
         if not line.strip():
