@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from regreen.agent.conversation import ToolSpec
-from regreen.models.dialects import corrective, edits, lenient, paths, shell
+from regreen.models.dialects import corrective, edits, lenient, objects, paths, pythonic, shell
 from regreen.models.dialects.corrective import Scene
 from regreen.models.dialects.keys import NOTHING, RANGES, key_of
 from regreen.models.dialects.packing import unpacked, unreadable
@@ -49,9 +50,15 @@ def fit(asked: Asked, scene: Scene) -> list[Asked] | Fault:
     if len(raw) > 1:
         return _each([Asked(asked.name, one, asked.id, asked.guessed) for one in raw], scene)
     values = raw[0] if raw else {}
+    if not values and "(" in asked.name and (inside := pythonic.only_calls(asked.name, scene.tools)):
+        return fit(replace(inside[0], id=asked.id), scene)
+    if not named.tool and (several := objects.calls_in(values, scene)):
+        return _each(several, scene)
     tool, fault = named.tool, None
     if inner := _whole_call(values, scene):
         return fit(Asked(inner[0], inner[1], asked.id, asked.guessed), scene)
+    if named.tool == "run_tests" and "path" not in values and isinstance(values.get("command"), str):
+        values = {**values, "path": (shell.as_tool(values["command"]) or ("", {}))[1].get("path")}
     if named.kind == "leaked":
         return corrective.leaked_name(scene, asked.name)
     if named.kind == "shell":
@@ -187,6 +194,9 @@ def _edits_within(values: dict[str, Any], scene: Scene) -> list[Asked] | Fault:
                 items = lenient.parse(items.lstrip()).value
             except lenient.Broken as error:
                 return unreadable(error, items, scene)
+        pairs = [as_list(one) for one in as_list(items)]
+        if pairs and all(len(pair) == 2 for pair in pairs):  # [["old", "new"], …]
+            items = [{"find": pair[0], "replace": pair[1]} for pair in pairs]
         listed = [as_mapping(items)] if is_mapping(items) else [as_mapping(item) for item in as_list(items)]
         if listed and all(listed):
             return [Asked("edit_file", {"path": path, **one} if path is not None else one) for one in listed]
@@ -204,6 +214,13 @@ def _typed(spec: ToolSpec, values: dict[str, Any], asked: Asked, scene: Scene) -
     properties: Mapping[str, Any] = spec.parameters.get("properties", {})
     required = tuple(spec.parameters.get("required", ()))
     given = named_values(spec, values)
+    if (
+        not given
+        and len(required) == 1
+        and len(values) == 1
+        and isinstance(only := next(iter(values.values())), str)
+    ):
+        given = {required[0]: only}  # one value under a name of the model's own
     if spec.name == "read_file":
         line_range(given, values)
     if echoed := [name for name, value in given.items() if is_schema(value)]:

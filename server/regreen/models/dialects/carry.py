@@ -100,6 +100,13 @@ def _with_path(tool: str, given: dict[str, Any], scene: Scene) -> Fault | None:
             written = words[0]
         written, separator, rest = written.partition("::")
         node = separator + rest.strip()
+    elif written.endswith(")") or "::" in written:
+        written = written.partition("::")[0]
+    if tool in ("run_tests", "list_files", "search_files"):
+        if "*" in written or "?" in written:  # a pattern: its folder
+            written = re.sub(r"(?:^|/)[^/]*[*?].*$", "", written)
+        if written.strip().lower() in ("/", "all", "/workspace", "/app", "/repo", "/project", "/testbed"):
+            written = ""
     path = paths.clean(written, scene.files)
     if path.problem == "empty" or not path.text:
         if tool in ("edit_file", "write_file", "read_file"):

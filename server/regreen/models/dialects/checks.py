@@ -69,9 +69,15 @@ def placeholder_in(text: str, known: str = "") -> str:
     return ""
 
 
-def is_placeholder(text: str) -> bool:
-    """Whether a whole text only stands for another."""
+def is_placeholder(text: str, path: str) -> bool:
+    """Whether a whole text only stands for another. In markup, `<p>` is text."""
     text = text.strip()
+    if (
+        text[:1] == "<"
+        and not is_python(path)
+        and not re.search(r"content|code|text|file|here|your|path", text, re.IGNORECASE)
+    ):
+        return False
     return (
         len(text) < 90
         and bool(text)
@@ -115,7 +121,7 @@ def check_write(arguments: dict[str, Any], scene: Scene, tests_locked: bool) -> 
         )
     if tests_locked and (fault := _locked(path, content, scene)):
         return fault
-    if is_placeholder(content):
+    if is_placeholder(content, path):
         return _bad(scene, path, f"content is a placeholder, {corrective.quoted(content, 60)}, not the text of '{path}'"
                     ", so nothing was written. Send the real text, or only the lines that differ:")  # fmt: skip
     if line := placeholder_in(content, old):
@@ -174,7 +180,7 @@ def check_edit(arguments: dict[str, Any], scene: Scene, tests_locked: bool) -> F
         )
     for name, text in (("find", find), ("replace", replace)):
         if (
-            is_placeholder(text)
+            is_placeholder(text, path)
             and text.strip() not in ("...", "…")
             and text.strip() not in old
             and not _a_word(text)

@@ -6,7 +6,9 @@ The one rule: nothing is changed in text that parses, and only what then parses 
 from __future__ import annotations
 
 import html
+import json
 import re
+import textwrap
 from collections.abc import Callable
 
 from regreen.models.dialects.python_text import (
@@ -18,8 +20,10 @@ from regreen.models.dialects.python_text import (
     syntax_error,
 )
 
-_NUMBERED = re.compile(r"^[ \t]*(?:L(?:ine )?)?(\d{1,5})(?:[ ]?[|│:→)]|\t|\.(?=[ \t]|$))(.*)$")
+_NUMBERED = re.compile(r"^[ \t]*(?:L(?:ine )?|\[)?(\d{1,5})(?:[ ]?[|│:→)]|\]|\t|\.(?=[ \t]|$)|(?= |$))(.*)$")
 _BARRED = re.compile(r"^[ \t]*L?\d+[ ]?[|│→\t]")
+_MARK = re.compile(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}[ \t]*$|\+{7} ?REPLACE|-{7} ?SEARCH)")
+_TAG_LINE = re.compile(r"^[ \t]*(?:</?[A-Za-z_][\w:.=-]*>|<\|[^<>\n]{1,40}\|>|</s>|`{3,}\w*)?[ \t]*$")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _PUNCTUATION = str.maketrans(
     {
@@ -152,7 +156,18 @@ def _unfenced_other(path: str, text: str) -> str:
     if path.lower().endswith((".md", ".markdown", ".rst", ".txt")):
         return text
     found = _FENCE.fullmatch(text.strip())
-    return found.group(2) if found and "```" not in found.group(2) else text
+    text = found.group(2) if found and "```" not in found.group(2) else text
+    if path.lower().endswith(".json") and not _is_json(text) and _is_json(_resolve(text)):
+        return _resolve(text)
+    return text
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _decoded_twice(text: str) -> str | None:
@@ -167,11 +182,44 @@ def _decoded_twice(text: str) -> str | None:
 def _marks_gone(text: str) -> str | None:
     """Search/replace and conflict markers at either end."""
     lines = text.split("\n")
-    while lines and re.match(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}|\+{7} ?REPLACE|-{7} ?SEARCH)", lines[-1]):
+    while len(lines) > 1 and (_MARK.match(lines[-1]) or (not lines[-1].strip() and _MARK.match(lines[-2]))):
         lines.pop()
-    while lines and re.match(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}|-{7} ?SEARCH)", lines[0]):
+    while lines and _MARK.match(lines[0]):
         lines.pop(0)
     return "\n".join(lines)
+
+
+def _tags_gone(text: str) -> str | None:
+    """Lines at either end that are only a tag or a chat token: `</content>`, `<|im_end|>`."""
+    lines = text.strip("\n").split("\n")
+    while lines and _TAG_LINE.match(lines[-1]):
+        lines.pop()
+    while lines and _TAG_LINE.match(lines[0]):
+        lines.pop(0)
+    return "\n".join(lines) + "\n" if lines else None
+
+
+def _dedented(text: str) -> str | None:
+    """A file that is indented as a whole, or whose first line alone is."""
+    plain = textwrap.dedent(text)
+    return plain if plain != text and not plain[:1].isspace() else text.lstrip(" \t")
+
+
+def _prompts(text: str) -> str | None:
+    """Interpreter prompts or mail quotes before every line."""
+    lines = text.split("\n")
+    marked = [line for line in lines if line.strip()]
+    for pattern in (r"(?:>>>|\.\.\.)(?: |$)", r">(?: |$)"):
+        if marked and all(re.match(pattern, line) for line in marked):
+            return "\n".join(re.sub(pattern, "", line) for line in lines)
+    return None
+
+
+def _backticks(text: str) -> str | None:
+    """Markdown's backticks around a piece of code."""
+    plain = text.strip()
+    inside = plain.strip("`")
+    return inside if plain[:1] == "`" and plain[-1:] == "`" and "`" not in inside else None
 
 
 def _fence(text: str) -> str | None:
@@ -184,9 +232,15 @@ def _fence(text: str) -> str | None:
     lines = text.strip("\n").split("\n")
     if not blocks and lines[0].lstrip().startswith(("```", "~~~")):
         return "\n".join(lines[1:])
-    if not blocks and lines[-1].strip() in ("```", "~~~"):
-        return "\n".join(lines[:-1])
+    fences = [at for at, line in enumerate(lines) if line.strip() in ("```", "~~~")]
+    if not blocks and len(fences) == 1:  # the code's end, and maybe talk after it
+        return "\n".join(lines[: fences[0]])
     return None
+
+
+def _fence_of_fragment(text: str) -> str | None:
+    inside = _fence(text)
+    return None if inside is None else inside.rstrip("\n")
 
 
 def _line_numbers(text: str) -> str | None:
@@ -206,11 +260,11 @@ def _line_numbers(text: str) -> str | None:
             return None
         last = number
         rest.append(found.group(2))
-    if last < 0 or (len(lines) == 1 and not _BARRED.match(lines[0])):
+    if last < 0:
         return None
     widths = [len(line) - len(line.lstrip(" ")) for line in rest if line.strip()]
-    if all(widths) and any(width % 4 for width in widths):  # one blank belongs to the separator
-        rest = [line[1:] for line in rest]
+    extra = min(widths, default=0) % 4  # blanks that belong to the separator
+    rest = [line[extra:] for line in rest]
     return "\n".join(rest) + ("\n" if text.endswith("\n") else "")
 
 
@@ -315,9 +369,13 @@ _FILE_REPAIRS: tuple[Repair, ...] = (
     _escapes,
     _quotes_only,
     _broken_strings,
+    _dedented,
+    _tags_gone,
+    _prompts,
 )
 _FRAGMENT_REPAIRS: tuple[Repair, ...] = (
-    _fence,
+    _fence_of_fragment,
+    _backticks,
     _line_numbers,
     _plus,
     _minus,

@@ -19,7 +19,7 @@ _ARGUMENT_KEYS = (
 )  # fmt: skip
 _LIST_KEYS = (
     "tool_calls", "calls", "actions", "tool_uses", "function_calls", "toolCalls", "tools", "commands", "steps", "plan",
-    "functions", "tool_call", "function_call", "action", "function", "message", "choices", "response", "output", "next_action",
+    "functions", "tool_call", "function_call", "action", "function", "tool", "message", "choices", "response", "output", "next_action",
 )  # fmt: skip
 _RESULT_ROLES = frozenset(("tool", "user", "function", "system", "observation"))
 

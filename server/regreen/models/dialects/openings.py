@@ -13,7 +13,7 @@ NEXT = re.compile(
     r"|--- \S[^\n]*\n\+\+\+ \S|diff --git |@@ [^\n]*@@))"
     r"|(?P<tag></?[A-Za-z_｜◁|][^\s<>]{0,60})"
     r"|(?P<bracket>\[/?[A-Z]{4}[A-Z_]*\])"
-    r"|(?P<react>^[ \t*]*Action(?: name)?[ \t*]*:[ \t*]*(?P<action>[\w.-]+)(?P<square>\[[^\]\n]*\])?[ \t*`]*(?=\n|$))"
+    r"|(?P<react>^[ \t*]*Action(?: name)?[ \t]*\d{0,2}[ \t*]*:[ \t*]*(?P<action>[\w.-]+)(?P<square>\[[^\]\n]*\])?[ \t*`]*(?=\n|$))"
     r"|(?P<headless>^[ \t]*[\"'](?:name|tool)[\"']\s*:\s*[\"'])"
     r"|(?P<object>\{)"
     r"|(?P<python>(?<![\w.])[A-Za-z_][\w.]{2,50}\s?\()"

@@ -6,7 +6,7 @@ import re
 from typing import Any, cast
 
 from regreen.agent.conversation import ToolSpec
-from regreen.models.dialects import corrective, lenient
+from regreen.models.dialects import corrective, lenient, tagged
 from regreen.models.dialects.corrective import Scene
 from regreen.models.dialects.keys import NOTHING
 from regreen.models.dialects.reading import Fault, as_list, as_mapping, is_mapping
@@ -92,10 +92,11 @@ def _unwrapped(given: dict[str, Any], tool: str) -> object | None:
         return cast(object, inner)
     if plain in _WRAPPERS and isinstance(inner, str) and inner.lstrip()[:1] == "{":
         return inner
-    if plain in ("arguments", "parameters", "args", "kwargs") and (
-        inner is None or inner == "" or inner == []
-    ):
-        return {}
+    if plain in ("arguments", "parameters", "args", "kwargs"):
+        if inner is None or inner == "" or inner == []:
+            return {}
+        if isinstance(inner, list):
+            return cast(object, inner)
     return None
 
 
@@ -119,7 +120,11 @@ def _from_text(
                 if value.lstrip()[:1] in ("{", "[")
                 else [_positional([value], scene.tools.specs.get(tool))]
             )
+    if plain[0] == "<" and (values := tagged.parameters(plain)):
+        return values
     if plain[0] not in "{[":
+        if single := re.fullmatch(r"([A-Za-z_]\w*)\s*[:=]\s*([^\s\"'{\[]\S*)", plain):
+            return {single.group(1): single.group(2)}
         if re.match(r"""["']?\w+["']?\s*[:=]\s*["'\d\[{]""", plain):  # the braces were forgotten
             plain = "{" + plain + ("" if plain.endswith("}") else "}")
         else:

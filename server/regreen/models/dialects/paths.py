@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from regreen.models.dialects import lenient
+
 _SYSTEM = frozenset(
     [
         "home",
@@ -46,7 +48,7 @@ _CONTAINER = frozenset(
 )
 _PLACEHOLDER = re.compile(
     r"(?:^|/)path/(?:to|of)/|(?:^|/)your[_-]?\w*|<[^<>]*>|\{\{?[\w ]*\}\}?|(?:^|/)\.\.\.(?:/|$)|^\.\.\.|…|\[[\w ]+\]$"
-    r"|^(?:file_?path|file_?name|relative/path|absolute/path|some/path)\b|^/?path/[\w.]+$|(?:^|/)xxx+\b",
+    r"|^path$|^(?:file_?path|file_?name|relative/path|absolute/path|some/path)\b|^/?path/[\w.]+$|(?:^|/)xxx+\b",
     re.IGNORECASE,
 )
 _MENTION = re.compile(
@@ -80,6 +82,11 @@ def clean(written: str, files: Iterable[str] = ()) -> Path:
         path = path.replace(swallowed, meant)
     if link := re.fullmatch(r"\[[^\]]*\]\(([^()\s]+)\)", path):
         path = link.group(1)
+    path = re.sub(r"[\u200b-\u200f\u2060\ufeff]", "", path)
+    path = re.sub(r"^(?:<(?:path|file|filename|parameter=path)>)(?=[^<>]*\.\w)|</\w+>\s*$", "", path).strip()
+    path = re.sub(r"^(?:path|file|filename|file_path)\s*[:=]\s*(?=\S)", "", path)
+    if path[:1] in ("{", "[") and (inner := _string_in(path)):
+        path = inner
     path = path.strip("`'\"“”‘’ ").removeprefix("file://").removeprefix("@")
     if re.fullmatch(r"<[\w./-]+\.\w+>", path):
         path = path[1:-1]
@@ -94,9 +101,21 @@ def clean(written: str, files: Iterable[str] = ()) -> Path:
     if not path:
         return Path("", "empty")
     drive = re.match(r"^[A-Za-z]:/?", path)
+    if re.match(r"\$\{?\w+|%\w+%", path):
+        return Path(path, "outside", _closest(re.sub(r"^[^/]*/", "", path), known))
     if path.startswith(("/", "~")) or drive:
         return _relative(path[drive.end() :] if drive else path, path, known, first, last)
     return _inside(path, known, first, last)
+
+
+def _string_in(text: str) -> str:
+    """The one string in a path given as JSON: `{"path": "a.py"}` or `['a.py']`."""
+    try:
+        value = lenient.parse(text).value
+    except lenient.Broken:
+        return ""
+    values = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportUnknownArgumentType]
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else ""  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _inside(path: str, known: tuple[str, ...], first: int | None, last: int | None) -> Path:
@@ -105,6 +124,7 @@ def _inside(path: str, known: tuple[str, ...], first: int | None, last: int | No
         return Path(path, "outside", _closest(plain.replace("../", ""), known))
     if known and plain not in known:
         ends = [name for name in known if name.endswith("/" + plain) or plain.endswith("/" + name)]
+        ends = ends or [name for name in known if name.lower() == plain.lower()]
         if len(ends) == 1 and not any(name.startswith(plain + "/") for name in known):
             plain = ends[0]
     return Path(plain, first=first, last=last)

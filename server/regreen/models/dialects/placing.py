@@ -29,6 +29,17 @@ class Placed:
 
 def place_edit(path: str, text: str, find: str, replace: str, scene: Scene) -> Placed | Fault:
     """The edit as the file needs it, or the corrective with the real lines. `text` with LF line ends."""
+    if find.endswith("\n") and replace and not replace.endswith("\n"):
+        replace += "\n"  # else the next line would be drawn up to this one
+    inner = find[1:-1]
+    if (
+        find[:1] in "\"'`"
+        and find[:1] == find[-1:]
+        and replace[:1] == replace[-1:] == find[:1]
+        and find not in text
+        and inner in text
+    ):
+        find, replace = inner, replace[1:-1]  # both were put in quotes
     count = text.count(find)
     if count == 1:
         return Placed(find, replace)

@@ -8,10 +8,11 @@ from typing import Any
 
 from regreen.models.dialects import keys, lenient
 from regreen.models.dialects.names import Toolset
+from regreen.models.dialects.reading import as_mapping
 
 HEAD = re.compile(
     r"<(?:｜DSML｜)?(?P<tag>function|invoke|tool|call|tool_use|tool_call|use_tool|action|command|antml:invoke)"
-    r"(?:\s*=\s*[\"']?(?P<equals>[\w.:-]+)[\"']?|\s+(?:name|tool|function)\s*=\s*[\"']?(?P<attr>[\w.:-]+)[\"']?)(?P<more>[^<>]*?)(?P<empty>/?)>",
+    r"(?:\s*=\s*[\"']?(?P<equals>[\w.:-]+)[\"']?|\((?P<round>[\w.:-]+)\)|\s+(?:name|tool|function)\s*=\s*[\"']?(?P<attr>[\w.:-]+)[\"']?)(?P<more>[^<>]*?)(?P<empty>/?)>",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
@@ -45,10 +46,12 @@ class Element:
 def read(text: str, start: int, tools: Toolset) -> Element | None:
     """The call whose element begins at `start`; None when the tag there is no call."""
     if found := HEAD.match(text, start):
-        name = found.group("equals") or found.group("attr")
+        name = found.group("equals") or found.group("attr") or found.group("round")
         if found.group("tag").lower() in ("command", "action", "call", "tool") and not tools.known(name):
             return None
         given = _attributes(found.group("more"))
+        if "{" in found.group("more"):
+            return _json(text, found.start("more") + found.group("more").index("{"), name)
         if found.group("empty"):
             return Element(name, _json_attribute(given), found.end())
         return _body(text, found.end(), name, given)
@@ -68,6 +71,12 @@ def read(text: str, start: int, tools: Toolset) -> Element | None:
 def read_pairs(text: str, start: int, name: str) -> Element | None:
     """The call whose `<arg_key>` list begins at `start`, after its bare name."""
     return _body(text, start, name, {}) if _PAIR.match(text, start) else None
+
+
+def parameters(text: str) -> dict[str, Any]:
+    """The parameters of a text that holds nothing but parameter elements; empty when it does not."""
+    element = _body(text, 0, "", {})
+    return {} if element.cut_in else as_mapping(element.values)
 
 
 def _attributes(text: str) -> dict[str, Any]:

@@ -66,7 +66,10 @@ def coerced(value: Any, kind: str, name: str, path: str) -> Any:
             return json.dumps(inner, indent=2, ensure_ascii=False)
         return None
     if kind == "integer":
-        return integer(value)
+        number = integer(value)
+        return number if number is not None and number > 0 else None
+    if name == "path" and isinstance(value, bool):
+        return None
     items = as_list(value)
     if isinstance(value, (list, tuple)):
         if name in ("content", "find", "replace", "code") and all(isinstance(item, str) for item in items):
