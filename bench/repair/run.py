@@ -79,7 +79,7 @@ def outcomes(python: str, folder: Path, *selection: str) -> dict[str, bool]:
     """Test results of a cold run: node id to passed."""
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", "--no-header", "-rA", *selection]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return {}
     lines = re.findall(r"(?m)^(PASSED|FAILED|ERROR) (\S+)", done.stdout)

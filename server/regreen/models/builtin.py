@@ -233,7 +233,13 @@ class BuiltinModel:
 
     @staticmethod
     def _sure(patch: Patch, found: Findings) -> str:
-        others = len([p for p in found.survivors if p is not patch and len(p.edits) <= len(patch.edits)])
+        others = len(
+            [
+                other
+                for other in found.survivors
+                if other is not patch and other.score >= 0.4 * patch.score and len(other.green) >= len(patch.green)
+            ]
+        )
         tests = 1 + patch.kept + len(patch.green) + patch.wider
         kinds = [edit.kind for edit in patch.edits]
         return confidence(

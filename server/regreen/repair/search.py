@@ -18,10 +18,12 @@ from regreen.repair.patch import Failure, Findings, Patch
 from regreen.repair.related import test_files
 from regreen.repair.warm import Answer, Opened, WarmRunner
 
-FIRST_LIMIT = 2.0
+FIRST_LIMIT = 1.5
 """Seconds on the processor for one test of the first run."""
 GRACE = 0.35
 """Seconds the search goes on after its first survivor, to see how many there are."""
+LONG_GRACE = 2.0
+"""The same while another failing test of the file is not mended by any survivor: likely it is the same bug."""
 MOST_SURVIVORS = 12
 MOST_BASES = 8
 """Edits that move the failure and get a second edit tried on top."""
@@ -51,7 +53,7 @@ class Search:
         self._grown = 0
         self._later: list[tuple[float, Patch]] = []
         self._first_survivor = 0.0
-        self._best_survivor = 0.0
+        self._also = 0
         self._sent: set[str] = set()
 
         self._broad: asyncio.Task[frozenset[str]] | None = None
@@ -99,8 +101,9 @@ class Search:
         self.found.failure = Failure.read(first.get("about", {}))
         self.found.tests, self.found.failing = len(outcome), len(failing) + len(also)
         self._learn_limits(outcome, keep, failing, answer)
+        self._also = len(also)
         await self.runner.ask_plain("plan", target=failing, keep=keep, also=also)
-        scores = await self._trace([*failing, *also[:6]], keep, len(failing) + min(6, len(also)))
+        scores = await self._trace([*failing, *also[:6]], keep)
         await self._fill(scores, ())
         return True
 
@@ -128,11 +131,11 @@ class Search:
         return bool(broken)
 
     async def _trace(
-        self, failing: Sequence[str], keep: Sequence[str], count: int, edits: Mapping[str, Any] | None = None
+        self, failing: Sequence[str], keep: Sequence[str], edits: Mapping[str, Any] | None = None
     ) -> dict[tuple[str, int], float]:
         """Suspicion by line, from the failing tests and the quickest passing ones."""
         names = [*failing, *keep[:TRACED]]
-        limit = max(1.0, self.limit * 8)
+        limit = min(1.5, max(0.3, self.limit * 5))
         answer = await self.runner.ask("trace", tests=names, limit=limit, wall=4.0, edits=edits or {})
         lines = {str(f["test"]): f["lines"] for f in answer.facts if "lines" in f}
         bad = [lines[n] for n in failing if n in lines]
@@ -211,9 +214,12 @@ class Search:
 
     def _done(self, until: float) -> bool:
         now = time.monotonic()
-        if now > until or len(self.found.survivors) >= MOST_SURVIVORS:
+        if now > until or len([p for p in self.found.survivors if len(p.green) == self._also]) >= MOST_SURVIVORS:
             return True
-        return bool(self._first_survivor) and now > self._first_survivor + GRACE
+        if not self._first_survivor:
+            return False
+        best = max(len(patch.green) for patch in self.found.survivors)
+        return now > self._first_survivor + (GRACE if best == self._also else LONG_GRACE)
 
     async def _try(self, score: float, edits: Edits) -> tuple[float, Edits, Answer]:
         base = self.found.failure
@@ -322,7 +328,7 @@ class Search:
             return
         self._grown += 1
         names = [name for name in self.opened.collected if _is(name, self.ground.target.nodeid)]
-        scores = await self._trace(names, (), len(names), edits=_parts(patch.edits))
+        scores = await self._trace(names, (), edits=_parts(patch.edits))
         frames = [(path, line) for path, line, _ in patch.failure.frames]
         await self._fill(with_frames(scores, frames), patch.edits, share * min(1.0, 0.5 + patch.score) / (1 + same))
 

@@ -16,6 +16,12 @@ from regreen.workspace.changes import FileChange, split_lines
 
 Confidence = Literal["high", "medium", "low"]
 
+SURE = frozenset(
+    ("name", "attribute", "module name", "function", "self added", "swapped arguments", "off by one", "assignment",
+     "comparison", "and/or", "negated", "operator", "mutable default", "import", "await added", "twin added", "keyword",
+     "return added", "moved out", "sign", "slice", "order")
+)  # fmt: skip
+"""Kinds that may be called high; the others fit the tests in more ways than one."""
 RISKY = frozenset(
     ("comparison", "operator", "constant", "string", "format", "constant condition", "narrower condition",
      "wider condition", "condition", "guarded", "skipped", "return value", "term added", "factor added",
@@ -47,11 +53,11 @@ def confidence(
     points += 2 if tests >= 9 else 1 if tests >= 4 else 0
     points += 2 if turned_green >= 3 else 1 if turned_green == 2 else 0
     points -= 1 if kind in RISKY else 0
-    points -= min(2, others // 2) if others > 1 else 0
+    points -= 2 if others > 3 else 1 if others else 0
     points -= edits - 1
     if tests <= 2:
         points -= 1
-    if points >= 2 and kind not in LAST:
+    if points >= 2 and (not kind or kind in SURE) and kind not in LAST:
         return "high"
     return "medium" if points >= 0 else "low"
 

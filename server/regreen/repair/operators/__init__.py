@@ -69,6 +69,11 @@ def _subexpressions(site: Site, node: ast.expr) -> Iterator[Edit]:
         for other in _expressions_of(site):
             if other != text:
                 yield from site.replace(node, other, "expression copied", 0.25)
+    if len(text) < 40 and found[1] in ("value", "args", "elts") and isinstance(node, (ast.Name, ast.BinOp, ast.Call, ast.Subscript)):
+        for other in [*site.names[:6], *_expressions_of(site)[:12]]:
+            if other != text and not other.startswith(("[", "(")):
+                for call in ("max", "min"):
+                    yield from site.replace(node, f"{call}({text}, {other})", "larger or smaller", 0.1)
 
 
 def _expressions_of(site: Site) -> list[str]:

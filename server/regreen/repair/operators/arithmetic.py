@@ -21,6 +21,8 @@ OTHER: dict[str, tuple[tuple[str, float], ...]] = {
     "^": (("&", 0.85), ("|", 0.8), ("**", 0.5)), "<<": ((">>", 0.85), ("*", 0.3)), ">>": (("<<", 0.85), ("//", 0.3)),
     "@": (),
 }  # fmt: skip
+_SUMS = (ast.Return, ast.Assign, ast.AugAssign, ast.Call, ast.BinOp, ast.Tuple, ast.List, ast.keyword, ast.Dict)
+"""Where a term may have been forgotten."""
 COMMUTES = ("+", "*", "&", "|", "^")
 
 
@@ -109,11 +111,12 @@ def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
     yield from site.replace(node, f"{product} // 2", "half", 0.1)
     yield from site.replace(node, f"{product} * 2", "double", 0.1)
     yield from site.replace(node, f"{product} / 100", "hundredth", 0.08)
-    if not isinstance(node, ast.BinOp) and isinstance(parent, (ast.Return, ast.Assign, ast.AugAssign, ast.Call, ast.BinOp)):
+    if not isinstance(node, ast.BinOp) and isinstance(parent, _SUMS):
         others = [name for name in site.names if name not in text][:8]
         for name in others:
             rate = 0.3 if name in site.unused else 0.1
             yield from site.replace(node, f"{text} + {name}", "term added", rate)
+            yield from site.replace(node, f"{name} + {text}", "term added", rate * 0.6)
             yield from site.replace(node, f"{text} - {name}", "term added", rate)
             yield from site.replace(node, f"{product} * {name}", "factor added", rate)
 

@@ -22,6 +22,7 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
         yield from site.replace(node, str(not value), "boolean", 0.85)
         for name in site.names[:6]:
             yield from site.replace(node, name, "constant to name", 0.3 if name not in site.unused else 0.7)
+            yield from site.replace(node, f"not {name}", "constant to name", 0.25)
         yield from site.replace(node, "None", "constant", 0.2)
     elif isinstance(value, int):
         yield from _integer(site, node, value)

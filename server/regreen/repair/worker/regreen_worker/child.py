@@ -100,11 +100,16 @@ class Child:
         first = set(request.get("first", ()))
 
         def work(items):
+            limit, slowest = request["limit"], 0.0
             ordered = sorted(items, key=lambda item: item.nodeid not in first)
             runner = Runner(self.root, self.compared)
             for item, after in zip(ordered, [*ordered[1:], None]):
                 begun, used = time.perf_counter(), time.process_time()
-                outcome, error = runner.run(item, after, request["limit"])
+                outcome, error = runner.run(item, after, limit)
+                if outcome == "timeout":  # it will not be the only one
+                    limit = min(limit, max(0.25, 20 * slowest))
+                else:
+                    slowest = max(slowest, time.process_time() - used)
                 fact = {"test": item.nodeid, "outcome": outcome, "seconds": time.perf_counter() - begun}
                 fact["cpu"] = time.process_time() - used
                 if any(item.iter_markers("xfail")):
