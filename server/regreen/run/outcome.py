@@ -84,6 +84,8 @@ class Ending:
             lines += self._state()
         if self.stop.outcome in ("budget", "stuck"):
             lines += self._next()
+        if self._partial():
+            lines.append(f"To go on from the best state: regreen fix {self.target} --resume {self.run}")
         return "\n".join([*lines, *self.notes])
 
     def _state(self) -> list[str]:
@@ -103,10 +105,7 @@ class Ending:
     def _next(self) -> list[str]:
         more = "more steps (--max-steps), " if isinstance(self.stop, BudgetUsedUp) else ""
         model = "another model (--model)" if self.model == "builtin" else "a larger model (--model)"
-        lines = [f"What to try next: {more}{model}, or a smaller task: make one assertion pass first."]
-        if self._partial():
-            lines.append(f"To go on from the best state: regreen fix {self.target} --resume {self.run}")
-        return lines
+        return [f"What to try next: {more}{model}, or a smaller task: make one assertion pass first."]
 
 
 _HEADS = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from regreen.agent.budget import Clock
-from regreen.agent.stops import Fixed, Rejected
+from regreen.agent.stops import Fixed, Rejected, SetupProblem
 from regreen.run.protocol import Channel, Decision, Emit
 from regreen.settings import Approval, Writes
 from regreen.testing.confidence import confidence_of
@@ -201,12 +201,12 @@ class Desk:
         ]
         try:
             self._put(wanted, decision.write)
-        except (Conflict, PathRefused, OSError) as error:
-            return Settled(
-                f"The edit could not be written: {error} Look at the file again before the next edit.",
-                f"not written: {error}",
-                verdict,
-            )
+        except Conflict as error:
+            text = f"The edit was not written: {error} Look at the file again before the next edit."
+            return Settled(text, f"not written: {error}", verdict)
+        except (PathRefused, OSError) as error:
+            stop = SetupProblem(f"The accepted edit could not be written: {error}. Nothing was lost.")
+            return Settled(str(stop), f"not written: {error}", verdict, stop)
         self._draft.written(changes)
         self.written += [change for change in wanted if change.after != change.before]
         as_shown = all(new.after == old.after for new, old in zip(wanted, changes, strict=True))
