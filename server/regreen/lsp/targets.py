@@ -24,7 +24,10 @@ TITLE = "Fix failing test"
 
 _START = re.compile(r"^(?:@|def |async def |class )", re.MULTILINE)
 _CLASS = re.compile(r"^class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
+_PLAIN_CLASS = re.compile(r"((?:@[^\n]*\n)*)(class\s+\w+\s*(?:\([^()\n]*\))?:[^\S\n]*(?:#[^\n]*)?\n)")
+_MEMBER = re.compile(r"^([ \t]+)(?:@|def |async def |class )", re.MULTILINE)
 _SLICE = 0.005
+_LARGE = 8_000
 _MOST_JOINS = 8
 
 
@@ -148,9 +151,25 @@ class TestIndex:
             whole = parse(above + text)
             tests = whole and [_shifted(test, -len(known)) for test in whole if test.first_line > len(known)]
         else:
-            tests = parse(text)
+            tests = self._large_class(text) if len(text) > _LARGE else parse(text)
         self._cache[key] = self._used[key] = tests
         return tests
+
+    def _large_class(self, text: str) -> list[Located] | None:
+        """The tests of a long piece: where it is a plain class, each of its members is parsed by itself."""
+        head = _PLAIN_CLASS.match(text)
+        members = _members(text, head.end()) if head else []
+        if head is None or len(members) < 2 or "__init__" in text or "__test__" in text:
+            return parse(text)
+        found: list[Located] = []
+        name, end = ("",), 0
+        for line, member in members:
+            tests = self._tests(head.group(2) + member, set())
+            if not tests:  # broken, or no test class: the whole has to say which
+                return parse(text)
+            found += [_shifted(test, line - 1) for test in tests[1:]]
+            name, end = tests[0].names, line - 1 + tests[0].last_line
+        return [Located(name, 1, end, "class"), *found]
 
     def _moved(self, first: int, last: int, added: int) -> None:
         """The editor replaced lines `first` to `last` (0-based) by text with `added` line ends."""
@@ -184,6 +203,25 @@ def _pieces(text: str) -> list[tuple[int, str]]:
         decorated = text[place] == "@"
     pieces.append((line, text[start:]))
     return pieces
+
+
+def _members(text: str, start: int) -> list[tuple[int, str]]:
+    """A class body from `start` on, cut before each decorated definition: (0-based first line, text)."""
+    first = _MEMBER.search(text, start)
+    if first is None:
+        return []
+    members: list[tuple[int, str]] = []
+    line, decorated = text.count("\n", 0, start), False
+    for match in _MEMBER.finditer(text, start):
+        place = match.start()
+        if match.group(1) != first.group(1):
+            continue
+        if not decorated and text[start:place].strip():
+            members.append((line, text[start:place]))
+            line += text.count("\n", start, place)
+            start = place
+        decorated = text[match.end() - 1] == "@"
+    return [*members, (line, text[start:])]
 
 
 def _inside_string(text: str) -> bool:

@@ -34,6 +34,35 @@ def test_it_says_the_same_as_a_full_parse() -> None:
         assert TestIndex(Document("file:///a.py", source, 1)).now() == locate.tests_in(source), source
 
 
+def large_class(name: str) -> str:
+    """A class of many members, of every kind, longer than what is parsed in one go."""
+    body = [f"@mark\nclass {name}:  # many\n\n    VALUE = 1\n"]
+    for n in range(120):
+        body.append(
+            f"    @mark(\n        {n},\n    )\n    @other\n    def test_{n}(self):\n        def test_inner():\n            pass\n\n"
+        )
+        body.append(
+            f"    class TestDeep{n}:\n        async def test_deep(self):\n            pass\n\n    def helper_{n}(self):\n        return 1\n"
+        )
+    return "".join(body) + "\nif VALUE:\n    def test_behind():\n        pass\n"
+
+
+def test_a_long_class_is_parsed_member_by_member_with_the_same_result() -> None:
+    for name in ("TestLong", "Long(unittest.TestCase)", "Long", "TestLong(Other)"):
+        source = "import unittest\n\n" + large_class(name)
+        document = Document("file:///a.py", source, 1)
+        index = TestIndex(document)
+        assert index.now() == locate.tests_in(source)
+        line = source[: source.index("def test_60")].count("\n") + 1
+        span = lsp.Range(lsp.Position(line, 0), lsp.Position(line, 0))
+        document.apply(
+            lsp.TextDocumentContentChangePartial(range=span, text="        x = 1\n"), unit_counter(None)
+        )
+        assert index.now() == locate.tests_in(document.text)
+    source = source.replace("    VALUE = 1", "    VALUE = '''\n    def test_in_string(self):\n    '''")
+    assert TestIndex(Document("file:///a.py", source, 1)).now() == locate.tests_in(source)
+
+
 def test_it_follows_edits_and_keeps_what_it_knew_of_a_broken_part() -> None:
     source = "".join(PIECES[2:5])
     document = Document("file:///a.py", source, 1)
