@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from regreen.workspace.changes import split_lines
+
 Read = Callable[[str], str | None]
 """Reads a file by its relative path; None, or an error, when there is none to be had."""
 
@@ -105,7 +107,7 @@ class CodeIndex:
             return None
         if text is None:
             return None
-        lines = tuple(text.splitlines(keepends=True))
+        lines = tuple(split_lines(text))
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError) as error:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
+
+from regreen.workspace.changes import split_lines
 
 Kind = Literal["function", "method", "class"]
 
@@ -34,7 +36,9 @@ def tests_in(source: str) -> list[Located]:
     any class with a base whose name ends in `TestCase`, through bases in the same file too.
     Raises SyntaxError when the text does not parse.
     """
-    return list(_tests_in(source))
+    pieces = _outlines(source)
+    bases = {part.name: part.bases for _, outline in pieces for part in _classes(outline)}
+    return [test for before, outline in pieces for test in _visit(outline, (), before, bases)]
 
 
 def at(source: str, line: int) -> Located | None:
@@ -45,30 +49,87 @@ def at(source: str, line: int) -> Located | None:
     """
     piece = _statement_around(source, line)
     if piece is None:
-        return _innermost(_tests_in(source), line)
+        return _innermost(tests_in(source), line)
     first, text = piece
     try:
-        tree = ast.parse(text)
+        outline = _outline(text)
     except SyntaxError:
-        return _innermost(_tests_in(source), line)
-    if any(isinstance(node, ast.ClassDef) and not _plain_class(node) for node in tree.body):
-        return _innermost(_tests_in(source), line)
-    found = [
-        replace(t, first_line=t.first_line + first - 1, last_line=t.last_line + first - 1)
-        for t in _visit(tree.body, (), False, {})
-    ]
-    return _innermost(found, line)
+        return _innermost(tests_in(source), line)
+    if any(isinstance(part, _Class) and not _stands_alone(part) for part in outline):
+        return _innermost(tests_in(source), line)
+    return _innermost(list(_visit(outline, (), first - 1, {})), line)
 
 
-@lru_cache(maxsize=32)
-def _tests_in(source: str) -> tuple[Located, ...]:
-    tree = ast.parse(source)
-    bases = {
-        node.name: tuple(_dotted(base) for base in node.bases)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-    }
-    return tuple(_visit(tree.body, (), False, bases))
+def forget() -> None:
+    """Drop what is known of texts seen before; for measurements."""
+    _outline.cache_clear()
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    name: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    name: str
+    first: int
+    last: int
+    bases: tuple[str, ...]
+    collectable: bool
+    off: bool
+    body: tuple[_Function | _Class, ...]
+
+
+_Part = _Function | _Class
+
+
+def _outlines(source: str) -> list[tuple[int, tuple[_Part, ...]]]:
+    """Outlines of the statements at the left margin, each with the number of lines before it.
+
+    Texts that parse one by one also parse as one, to the same statements; so a keystroke costs the parse of the
+    statement it is in. Where a cut was wrong (inside a string), a part does not parse, and the whole is parsed.
+    """
+    pieces: list[tuple[int, int]] = []
+    lines = split_lines(source)
+    start = 0
+    for number, line in enumerate(lines):
+        starts = number > start and _STARTER.match(line)
+        if starts and not (lines[start].startswith("@") and _only_decorators(lines, start, number)):
+            pieces.append((start, number))
+            start = number
+    pieces.append((start, len(lines)))
+    try:
+        return [(first, _outline("".join(lines[first:end]))) for first, end in pieces]
+    except SyntaxError:
+        return [(0, _outline(source))]
+
+
+def _only_decorators(lines: Sequence[str], start: int, end: int) -> bool:
+    """Whether every statement that starts between these lines is a decorator."""
+    return all(line.startswith("@") or not _STARTER.match(line) for line in lines[start:end])
+
+
+@lru_cache(maxsize=8192)
+def _outline(text: str) -> tuple[_Part, ...]:
+    return tuple(_parts(ast.parse(text).body))
+
+
+def _parts(body: Sequence[ast.stmt]) -> Iterator[_Part]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            bases = tuple(ast.unparse(base) for base in node.bases)
+            inner = tuple(_parts(node.body))
+            yield _Class(node.name, *_span(node), bases, _collectable(node), _switched_off(node), inner)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            # Never descends: a function inside a test is part of that test.
+            if node.name.startswith("test") and not _is_fixture(node):
+                yield _Function(node.name, *_span(node))
+        else:
+            for block in _blocks(node):
+                yield from _parts(block)
 
 
 def _innermost(found: Sequence[Located], line: int) -> Located | None:
@@ -82,7 +143,7 @@ def _statement_around(source: str, line: int) -> tuple[int, str] | None:
     A line inside a triple-quoted string may look like a statement. An even number of both kinds of quotes
     before the place rules that out, for all but contrived text.
     """
-    lines = source.splitlines(keepends=True)
+    lines = split_lines(source)
     if not 1 <= line <= len(lines):
         return None
     start = _starter(lines, line - 1, -1)
@@ -107,38 +168,31 @@ def _starter(lines: Sequence[str], index: int, step: int) -> int:
     return max(-1, min(index, len(lines)))
 
 
-def _plain_class(node: ast.ClassDef) -> bool:
+def _stands_alone(part: _Class) -> bool:
     """Whether the class alone tells if it holds tests: no base of the same file can change the answer."""
-    return not node.bases or node.name.startswith("Test") or any(map(_is_testcase, map(_dotted, node.bases)))
+    return not part.bases or part.name.startswith("Test") or any(map(_is_testcase, part.bases))
+
+
+def _classes(outline: Sequence[_Part]) -> Iterator[_Class]:
+    for part in outline:
+        if isinstance(part, _Class):
+            yield part
+            yield from _classes(part.body)
 
 
 def _visit(
-    body: Sequence[ast.stmt], names: tuple[str, ...], unittest: bool, bases: dict[str, tuple[str, ...]]
+    outline: Sequence[_Part], names: tuple[str, ...], before: int, bases: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Located]:
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            yield from _visit_class(node, names, bases)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            # Never descends: a function inside a test is part of that test.
-            if node.name.startswith("test") and not _is_fixture(node):
-                kind: Kind = "method" if names else "function"
-                yield Located((*names, node.name), *_span(node), kind)
-        else:
-            for block in _blocks(node):
-                yield from _visit(block, names, unittest, bases)
-
-
-def _visit_class(
-    node: ast.ClassDef, names: tuple[str, ...], bases: dict[str, tuple[str, ...]]
-) -> Iterator[Located]:
-    unittest = _derives_from_testcase(tuple(map(_dotted, node.bases)), bases)
-    if not unittest and not (node.name.startswith("Test") and _collectable(node)):
-        return
-    if _switched_off(node):
-        return
-    here = (*names, node.name)
-    yield Located(here, *_span(node), "class")
-    yield from _visit(node.body, here, unittest, bases)
+    for part in outline:
+        here = (*names, part.name)
+        if isinstance(part, _Function):
+            kind: Kind = "method" if names else "function"
+            yield Located(here, part.first + before, part.last + before, kind)
+        elif not part.off and (
+            (part.name.startswith("Test") and part.collectable) or _derives_from_testcase(part.bases, bases)
+        ):
+            yield Located(here, part.first + before, part.last + before, "class")
+            yield from _visit(part.body, here, before, bases)
 
 
 def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -157,16 +211,12 @@ def _span(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[
     return first, node.end_lineno or node.lineno
 
 
-def _dotted(node: ast.expr) -> str:
-    return ast.unparse(node)
-
-
 def _is_testcase(base: str) -> bool:
     return base.endswith("TestCase")
 
 
 def _derives_from_testcase(
-    parents: tuple[str, ...], bases: dict[str, tuple[str, ...]], seen: frozenset[str] = frozenset()
+    parents: tuple[str, ...], bases: Mapping[str, tuple[str, ...]], seen: frozenset[str] = frozenset()
 ) -> bool:
     return any(
         _is_testcase(parent)

@@ -7,13 +7,11 @@ relative to an open folder and without following links, and whatever a run left 
 
 from __future__ import annotations
 
-import contextlib
 import fnmatch
 import os
-import stat
+import re
 import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from regreen.testing.seal.privileges import is_root, nobody
@@ -33,30 +31,19 @@ MASKED_FILES = (
 )  # fmt: skip
 """Files that hold secrets by custom. Their examples (`.env.example`) are copied."""
 
+_MASKED = re.compile("|".join(fnmatch.translate(pattern) for pattern in MASKED_FILES))
+_ENVIRONMENT_MARKS = frozenset(("pyvenv.cfg", "conda-meta", "CACHEDIR.TAG"))
 _EXAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
 _CHUNK = 1 << 20
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
 
-Signature = tuple[int, ...]
+Wanted = tuple[str | int, ...]
+"""What a place in the copy should hold: ("file", size, time, inode, mode) of a file in the workspace, ("link", target)
+or ("given", mode, digest) of bytes from an overlay. Plain tuples, since there is one for each file, every time."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What a place in the trial should hold: a file's state in the workspace, a link's target, or given bytes."""
-
-    kind: str
-    signature: Signature = ()
-    link: str = ""
-    digest: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """What was put there last, and the state of the file that came of it."""
-
-    wanted: _Wanted
-    state: Signature
+State = tuple[int, ...]
+"""A file in the copy as it was put there; see `_state`."""
 
 
 class Trial:
@@ -75,8 +62,8 @@ class Trial:
         self._in_memory: MemoryFolder | None = None
         self._use_memory = memory
         self._reveal = reveal
-        self._held: dict[str, _Held] = {}
-        self._seen: tuple[dict[str, _Wanted], set[str]] | None = None
+        self._held: dict[str, tuple[Wanted, State]] = {}
+        self._seen: tuple[dict[str, Wanted], set[str]] | None = None
         self._mount_points: set[str] = set()
         self._owner = nobody() if is_root() else None
         self._lock = threading.Lock()
@@ -105,13 +92,13 @@ class Trial:
 
     def _prepare(self, overlay: Mapping[str, bytes | None], fresh: bool) -> Path:
         if fresh or self._seen is None:
-            files: dict[str, _Wanted] = {}
+            files: dict[str, Wanted] = {}
             folders: set[str] = set()
             self._mount_points.clear()
-            self._scan_workspace(self._workspace, "", files, folders)
+            self._scan_workspace(str(self._workspace), "", files, folders)
             self._seen = files, folders
         if not self.tree.is_dir():
-            self._settle(sum(wanted.signature[0] for wanted in self._seen[0].values() if wanted.signature))
+            self._settle(sum(int(wanted[1]) for wanted in self._seen[0].values() if wanted[0] == "file"))
         wanted, folders = dict(self._seen[0]), set(self._seen[1])
         contents = self._lay_over(overlay, wanted, folders)
         self._bring_up_to_date(wanted, folders, contents)
@@ -138,37 +125,42 @@ class Trial:
 
     # --- what should be there ------------------------------------------------------------------------------
 
-    def _scan_workspace(
-        self, folder: Path, prefix: str, files: dict[str, _Wanted], folders: set[str]
-    ) -> None:
+    def _scan_workspace(self, folder: str, prefix: str, files: dict[str, Wanted], folders: set[str]) -> bool:
+        """Take in one folder; False, and nothing taken in, when it marks itself as an environment or a cache."""
         try:
-            entries = list(os.scandir(folder))
+            with os.scandir(folder) as opened:
+                entries = list(opened)
         except OSError:
-            return
+            return True
+        if prefix and any(entry.name in _ENVIRONMENT_MARKS for entry in entries):
+            return False
         for entry in entries:
-            relative = prefix + entry.name
+            name = entry.name
+            relative = prefix + name
             try:
                 if entry.is_symlink():
                     link = self._link(entry.path)
                     if link:
-                        files[relative] = _Wanted("link", link=link)
-                elif entry.is_dir(follow_symlinks=False):
-                    if _skipped(entry):
-                        self._mount_points.add(relative)
-                    else:
+                        files[relative] = ("link", link)
+                elif entry.is_dir():
+                    if name not in SKIPPED_FOLDERS and self._scan_workspace(
+                        entry.path, relative + "/", files, folders
+                    ):
                         folders.add(relative)
-                        self._scan_workspace(Path(entry.path), relative + "/", files, folders)
-                elif entry.is_file(follow_symlinks=False) and not self._masked(relative, entry.name):
+                    else:
+                        self._mount_points.add(relative)
+                elif entry.is_file() and not self._masked(relative, name):
                     found = entry.stat(follow_symlinks=False)
-                    state = (found.st_size, found.st_mtime_ns, found.st_ino, found.st_mode & 0o777)
-                    files[relative] = _Wanted("file", state)
+                    mode = found.st_mode & 0o777
+                    files[relative] = ("file", found.st_size, found.st_mtime_ns, found.st_ino, mode)
             except OSError:
                 continue
+        return True
 
     def _masked(self, relative: str, name: str) -> bool:
         if relative in self._reveal or name.endswith(_EXAMPLES):
             return False
-        return any(fnmatch.fnmatch(name, pattern) for pattern in MASKED_FILES)
+        return _MASKED.match(name) is not None
 
     def _link(self, path: str) -> str:
         """A link's target made relative, "" when it leads out of the workspace or into what is not copied."""
@@ -182,18 +174,19 @@ class Trial:
         return os.path.relpath(target, os.path.realpath(Path(path).parent))
 
     def _lay_over(
-        self, overlay: Mapping[str, bytes | None], wanted: dict[str, _Wanted], folders: set[str]
+        self, overlay: Mapping[str, bytes | None], wanted: dict[str, Wanted], folders: set[str]
     ) -> dict[str, bytes]:
         contents: dict[str, bytes] = {}
         for path, data in overlay.items():
             parts = path.split("/")
-            if path.startswith("/") or any(part in ("", ".", "..") for part in parts) or "\\" in path:
+            if any(part in ("", ".", "..") for part in parts) or "\\" in path:
                 raise ValueError(f"not a path inside the workspace: {path!r}")
             if data is None:
                 wanted.pop(path, None)
                 continue
-            mode = wanted[path].signature[3] if path in wanted and wanted[path].signature else 0o644
-            wanted[path] = _Wanted("given", (len(data), mode), digest=sha256(data))
+            known = wanted.get(path, ())
+            mode = known[4] if known and known[0] == "file" else 0o644
+            wanted[path] = ("given", mode, sha256(data))
             contents[path] = data
             for depth in range(1, len(parts)):
                 folder = "/".join(parts[:depth])
@@ -204,32 +197,14 @@ class Trial:
     # --- making it so --------------------------------------------------------------------------------------
 
     def _bring_up_to_date(
-        self, wanted: Mapping[str, _Wanted], folders: set[str], contents: Mapping[str, bytes]
+        self, wanted: Mapping[str, Wanted], folders: set[str], contents: Mapping[str, bytes]
     ) -> None:
         missing = set(wanted)
-        todo = set(folders)
+        lacking = set(folders)
         root = os.open(self.tree, _FOLDER)
         try:
-            for relative, name, folder, found in _walk(root, ""):
-                if stat.S_ISDIR(found.st_mode):
-                    if relative in folders:
-                        todo.discard(relative)
-                    elif relative not in self._mount_points:
-                        _remove_entry(name, folder, found)
-                    # Else a running seal may have mounted an environment here, which removing would undo: only
-                    # what lies in it is removed, as any other stray file.
-                    continue
-                held = self._held.get(relative)
-                if (
-                    relative in wanted
-                    and held
-                    and held.wanted == wanted[relative]
-                    and held.state == _state(found)
-                ):
-                    missing.discard(relative)
-                else:
-                    _remove_entry(name, folder, found)
-            for relative in sorted(todo):
+            self._look_through(root, "", wanted, folders, missing, lacking)
+            for relative in sorted(lacking):
                 self._make_folder(root, relative)
             self._held = {path: held for path, held in self._held.items() if path in wanted}
             self.copied = 0
@@ -237,6 +212,45 @@ class Trial:
                 self._put(root, relative, wanted[relative], contents.get(relative))
         finally:
             os.close(root)
+
+    def _look_through(
+        self,
+        folder: int,
+        prefix: str,
+        wanted: Mapping[str, Wanted],
+        folders: set[str],
+        missing: set[str],
+        lacking: set[str],
+    ) -> None:
+        """Strike out what is there already, and remove what should not be, in one folder of the copy and below."""
+        with os.scandir(folder) as opened:
+            entries = list(opened)
+        for entry in entries:
+            name = entry.name
+            relative = prefix + name
+            if entry.is_dir(follow_symlinks=False):
+                if relative in folders:
+                    lacking.discard(relative)
+                elif relative not in self._mount_points:
+                    _remove_entry(name, folder)
+                    continue
+                # Where a running seal may have mounted an environment, removing the folder would undo that: only
+                # what lies in it goes.
+                inner = _open_folder(name, folder)
+                try:
+                    self._look_through(inner, relative + "/", wanted, folders, missing, lacking)
+                finally:
+                    os.close(inner)
+                continue
+            held = self._held.get(relative)
+            if (
+                held is not None
+                and wanted.get(relative) == held[0]
+                and held[1] == _state(entry.stat(follow_symlinks=False))
+            ):
+                missing.discard(relative)
+            else:
+                os.unlink(name, dir_fd=folder)
 
     def _make_folder(self, root: int, relative: str) -> None:
         parent, name = self._open_parent(root, relative)
@@ -247,23 +261,23 @@ class Trial:
         finally:
             os.close(parent)
 
-    def _put(self, root: int, relative: str, wanted: _Wanted, data: bytes | None) -> None:
+    def _put(self, root: int, relative: str, wanted: Wanted, data: bytes | None) -> None:
         parent, name = self._open_parent(root, relative)
         try:
-            if wanted.kind == "link":
-                os.symlink(wanted.link, name, dir_fd=parent)
+            if wanted[0] == "link":
+                os.symlink(str(wanted[1]), name, dir_fd=parent)
                 if self._owner is not None:
                     os.chown(name, self._owner, self._owner, dir_fd=parent, follow_symlinks=False)
             elif not self._write(parent, name, relative, wanted, data):
                 self._held.pop(relative, None)
                 return
             found = os.stat(name, dir_fd=parent, follow_symlinks=False)
-            self._held[relative] = _Held(wanted, _state(found))
+            self._held[relative] = (wanted, _state(found))
             self.copied += 1
         finally:
             os.close(parent)
 
-    def _write(self, parent: int, name: str, relative: str, wanted: _Wanted, data: bytes | None) -> bool:
+    def _write(self, parent: int, name: str, relative: str, wanted: Wanted, data: bytes | None) -> bool:
         """Write one file; False when the workspace's file has gone meanwhile."""
         source = -1
         if data is None:
@@ -278,12 +292,12 @@ class Trial:
                     _write_all(target, data)
                 else:
                     _copy(source, target)
-                mode = wanted.signature[1] if data is not None else wanted.signature[3]
+                mode = int(wanted[1] if data is not None else wanted[4])
                 os.fchmod(target, mode | 0o600)
                 if self._owner is not None:
                     os.fchown(target, self._owner, self._owner)
                 if data is None:
-                    os.utime(target, ns=(wanted.signature[1], wanted.signature[1]))
+                    os.utime(target, ns=(int(wanted[2]), int(wanted[2])))
             finally:
                 os.close(target)
         finally:
@@ -301,57 +315,32 @@ class Trial:
         return here, name
 
 
-def _skipped(entry: os.DirEntry[str]) -> bool:
-    """Histories, caches and environments; an environment by its own mark, whatever it is called."""
-    if entry.name in SKIPPED_FOLDERS:
-        return True
-    marks = ("pyvenv.cfg", "conda-meta", "CACHEDIR.TAG")
-    return any(os.path.lexists(f"{entry.path}/{mark}") for mark in marks)
+def _open_folder(name: str, folder: int) -> int:
+    """Open a folder of the copy, closed ones too, never through a link."""
+    try:
+        return os.open(name, _FOLDER, dir_fd=folder)
+    except PermissionError:
+        os.chmod(name, 0o700, dir_fd=folder)
+        return os.open(name, _FOLDER, dir_fd=folder)
 
 
-def _walk(folder: int, prefix: str) -> Iterator[tuple[str, str, int, os.stat_result]]:
-    """Every entry below an open folder: relative path, name, the open folder it is in, its state.
-
-    A folder comes before what is in it, so that the caller may remove it instead.
-    """
-    for entry in list(_entries(folder)):
-        found = entry.stat(follow_symlinks=False)
-        relative = prefix + entry.name
-        yield relative, entry.name, folder, found
-        if stat.S_ISDIR(found.st_mode):
-            try:
-                inner = os.open(entry.name, _FOLDER, dir_fd=folder)
-            except FileNotFoundError:
-                continue
-            except PermissionError:
-                os.chmod(entry.name, 0o700, dir_fd=folder)
-                inner = os.open(entry.name, _FOLDER, dir_fd=folder)
-            try:
-                yield from _walk(inner, relative + "/")
-            finally:
-                os.close(inner)
-
-
-def _entries(folder: int) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        yield from entries
-
-
-def _state(found: os.stat_result) -> Signature:
+def _state(found: os.stat_result) -> State:
     """Changes with every write, whatever is done to the times: code cannot set a file's change time."""
     return (found.st_size, found.st_mtime_ns, found.st_ino, found.st_mode, found.st_ctime_ns)
 
 
-def _remove_entry(name: str, folder: int, found: os.stat_result) -> None:
-    if not stat.S_ISDIR(found.st_mode):
-        os.unlink(name, dir_fd=folder)
-        return
-    with contextlib.suppress(OSError):
-        os.chmod(name, 0o700, dir_fd=folder)
-    inner = os.open(name, _FOLDER, dir_fd=folder)
+def _remove_entry(name: str, folder: int) -> None:
+    """Remove a folder of the copy with all that is in it, never following a link."""
+    inner = _open_folder(name, folder)
     try:
-        for entry in list(_entries(inner)):
-            _remove_entry(entry.name, inner, entry.stat(follow_symlinks=False))
+        os.fchmod(inner, 0o700)
+        with os.scandir(inner) as opened:
+            entries = list(opened)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                _remove_entry(entry.name, inner)
+            else:
+                os.unlink(entry.name, dir_fd=inner)
     finally:
         os.close(inner)
     os.rmdir(name, dir_fd=folder)

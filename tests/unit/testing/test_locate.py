@@ -209,3 +209,22 @@ def test_lines_outside_the_file_give_nothing() -> None:
 def test_windows_line_ends_and_an_empty_file() -> None:
     assert all_tests("") == []
     assert all_tests("def test_a():\r\n    pass\r\n") == [Located(("test_a",), 1, 2, "function")]
+
+
+def test_a_definition_inside_a_string_at_the_margin_is_no_test() -> None:
+    source = 'TEXT = """\ndef test_no():\n    pass\n"""\n\n\ndef test_yes():\n    pass\n'
+    assert [test.names for test in all_tests(source)] == [("test_yes",)]
+    assert at(source, 2) is None
+    found = at(source, 7)
+    assert found is not None
+    assert found.names == ("test_yes",)
+
+
+def test_a_class_below_its_base_of_the_same_file_is_a_test_case_wherever_it_stands() -> None:
+    source = "class Cart(Base):\n    def test_a(self): pass\n\n\nclass Base(TestCase):\n    pass\n"
+    assert [test.names for test in all_tests(source)] == [("Cart",), ("Cart", "test_a"), ("Base",)]
+
+
+def test_form_feeds_and_odd_separators_do_not_shift_lines() -> None:
+    source = "A = 'x\u2028y'\n\x0c\ndef test_a():\n    pass\n"
+    assert [(test.first_line, test.last_line) for test in all_tests(source)] == [(3, 4)]

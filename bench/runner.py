@@ -1,0 +1,102 @@
+"""What a run of one test costs: `python bench/runner.py [--rounds N] [--python PATH] [--limit MS]`.
+
+Every round runs the same test with plain pytest, cold through the runner and warm through the runner, bare and
+under this machine's seal, so that all see the same machine. Medians in milliseconds, and what each adds to the
+test's own time (which pytest measures). With `--limit` the exit code is 1 when a warm bare run adds more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "server"))
+
+from regreen.testing.runner import TestRunner
+from regreen.testing.seal.choose import choose
+from regreen.testing.seal.door import Seal
+from regreen.testing.seal.unsealed import Unsealed
+from regreen.workspace.trial import Trial
+
+TEST = "test_shop.py::test_total"
+FILES = {
+    "shop.py": "def total(prices):\n    return sum(prices)\n",
+    "test_shop.py": "from shop import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n",
+}
+
+
+async def measure(python: Path, rounds: int, base: Path) -> dict[str, list[float]]:
+    """Milliseconds by way of running."""
+    for name, text in FILES.items():
+        (base / "project").mkdir(exist_ok=True)
+        (base / "project" / name).write_text(text)
+    seals: list[Seal] = [Unsealed()]
+    strongest = (await choose("prefer")).seal
+    if strongest.name != "none":
+        seals.append(strongest)
+    trial = Trial(base / "project", base / "trial")
+    runners = [TestRunner(python, base / "project", seal, base / f"scratch-{seal.name}") for seal in seals]
+    times: dict[str, list[float]] = {}
+    try:
+        tree = trial.prepare()
+        for runner in runners:
+            if not await runner.warm_up(tree):
+                print(f"no warm runner under {runner.seal.name}")
+        for _ in range(rounds):
+            begun = time.perf_counter()
+            command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", TEST]
+            subprocess.run(  # noqa: ASYNC221
+                command, cwd=tree, stdin=subprocess.DEVNULL, capture_output=True, check=True
+            )
+            times.setdefault("plain pytest", []).append((time.perf_counter() - begun) * 1000)
+            for runner in runners:
+                for warm in (False, True):
+                    begun = time.perf_counter()
+                    report = await runner.run(tree, [TEST], warm=warm)
+                    taken = (time.perf_counter() - begun) * 1000
+                    assert report.passed == (TEST,), report.output
+                    name = f"{'warm' if warm else 'cold'}, {runner.seal.name}"
+                    times.setdefault(name, []).append(taken)
+                    times.setdefault("the test itself", []).append(report.tests[TEST].seconds * 1000)
+    finally:
+        for runner in runners:
+            await runner.aclose()
+        trial.close()
+    return times
+
+
+def main() -> int:
+    """Print the table; the exit code."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--python", type=Path, default=Path(sys.executable))
+    parser.add_argument("--limit", type=float)
+    options = parser.parse_args()
+    base = Path(tempfile.mkdtemp(prefix="regreen-bench-"))
+    try:
+        times = asyncio.run(measure(options.python, options.rounds, base))
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+    own = statistics.median(times.pop("the test itself"))
+    print(f"one test, {options.rounds} rounds; milliseconds (the test itself with its set-up: {own:.1f})")
+    added = 0.0
+    for name, values in times.items():
+        median = statistics.median(values)
+        print(f"  {name:22} median {median:7.1f}   least {min(values):7.1f}   adds {median - own:7.1f}")
+        if name == "warm, none":
+            added = median - own
+    if options.limit is not None and added > options.limit:
+        print(f"over the limit of {options.limit:g} ms")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
