@@ -94,6 +94,36 @@ def _around(failure: Failure, tree: Path, install: str) -> str:
         return f"there is no fixture '{fixture[1]}': write it in a conftest.py, or install the plugin that has it"
     if "async def functions are not natively supported" in failure.message + failure.text:
         return f"async tests need a plugin: add one with `{install} pytest-asyncio`"
+    return _missing_around(failure)
+
+
+_NO_SERVICE = re.compile(
+    r"(?i)connection refused|network is unreachable|name or service not known|temporary failure in name resolution|"
+    r"nodename nor servname|could not connect to server|no route to host|getaddrinfo failed"
+)
+_SETS_VARIABLES = re.compile(
+    r"setenv|delenv|environ\[[^\]]+\]\s*=|patch\.dict|environ\.(update|setdefault|pop)"
+)
+
+
+def _missing_around(failure: Failure) -> str:
+    """A service, a variable or a secret that a sealed run does not have. An assertion's own failure is none of these."""
+    if failure.type == "AssertionError":
+        return ""
+    last = failure.frames[-1].source if failure.frames else ""
+    blocked = failure.type == "PermissionError" and "socket" in failure.text
+    if blocked or _NO_SERVICE.search(failure.message):
+        said = failure.message.strip().split("\n")[0][:120]
+        return f"the test needs a network service, which a sealed run cannot reach ({said}): --seal off allows it"
+    if failure.type == "KeyError" and "environ" in last and not _SETS_VARIABLES.search(failure.text):
+        name = failure.message.strip("'\"")
+        return f"the environment variable {name} is not set in a sealed run: let the tests set it, or use --seal off"
+    secret = re.search(r"No such file or directory: '([^']*\.env[^'/]*)'", failure.message)
+    if failure.type == "FileNotFoundError" and secret:
+        name = Path(secret[1]).name
+        return (
+            f"the test reads {name}, which holds secrets and is kept out of sealed runs: --seal off allows it"
+        )
     return ""
 
 

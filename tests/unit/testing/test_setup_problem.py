@@ -46,6 +46,21 @@ PROBLEMS: dict[str, tuple[Mapping[str, str], str]] = {
         {"test_x.py": "async def test_a():\n    assert 1 == 2\n"},
         "async tests need a plugin",
     ),
+    "a service that is not there": (
+        {"test_x.py": "import socket\n\ndef test_a():\n    socket.create_connection(('127.0.0.1', 9), 2)\n"},
+        "needs a network service",
+    ),
+    "a variable that is not set": (
+        {
+            "shop.py": "import os\n\ndef url():\n    return os.environ['SHOP_URL']\n",
+            "test_x.py": "import shop\n\ndef test_a():\n    assert shop.url()\n",
+        },
+        "the environment variable SHOP_URL is not set",
+    ),
+    "a file of secrets": (
+        {".env": "A=1\n", "test_x.py": "def test_a():\n    assert open('.env').read()\n"},
+        "reads .env, which holds secrets",
+    ),
     "a project that is not installed": (
         {
             "pyproject.toml": "[project]\nname = 'shop'\nversion = '1'\n",
@@ -82,6 +97,11 @@ BUGS: dict[str, Mapping[str, str]] = {
     "a slip in the name of a standard module": {
         "shop.py": "import colections\n",
         "test_x.py": "import shop\n\n" + TEST,
+    },
+    "a slip in the name of a variable that the test sets": {
+        "shop.py": "import os\n\ndef url():\n    return os.environ['SHOP_ULR']\n",
+        "test_x.py": "import shop\n\ndef test_a(monkeypatch):\n    monkeypatch.setenv('SHOP_URL', 'x')\n"
+        "    assert shop.url() == 'x'\n",
     },
     "an ordinary failure": {"test_x.py": TEST},
     "an error in a fixture": {
