@@ -27,6 +27,8 @@ def write(path):
 '''
 
 FILES = "no file of the person has changed"
+CANCELLED = "cancelled in its first milliseconds"
+OWN_FILES = "asks our own file layer for what is outside"
 SOCKETS = "nothing arrived at the sockets of the host"
 
 BOTH = ("bubblewrap", "landlock")

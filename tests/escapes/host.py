@@ -25,11 +25,16 @@ from typing import Any
 SEAL, BASE, SERVER, INTERPRETER = sys.argv[1], Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4])
 sys.path[:0] = [SERVER, str(Path(__file__).parent)]
 
-from cases import CASES, FILES, PRELUDE, SOCKETS, Case  # noqa: E402
+from cases import CANCELLED, CASES, FILES, OWN_FILES, PRELUDE, SOCKETS, Case  # noqa: E402
 
 from regreen.testing.seal import bubblewrap, landlock  # noqa: E402
 from regreen.testing.seal.door import Access, Limits, Seal  # noqa: E402
+from regreen.workspace import confine  # noqa: E402
+from regreen.workspace.changes import FileChange  # noqa: E402
+from regreen.workspace.journal import Journal  # noqa: E402
+from regreen.workspace.root import PathRefused, Workspace  # noqa: E402
 from regreen.workspace.trial import remove_tree  # noqa: E402
+from regreen.workspace.writer import Conflict, Writer  # noqa: E402
 
 SECRET = f"secret-{secrets.token_hex(12)}"
 CANARY = f"canary-{secrets.token_hex(6)}"
@@ -172,6 +177,94 @@ async def play(case: Case, seal: Seal, host: Host) -> list[str]:
     return problems
 
 
+async def cancelled(seal: Seal, host: Host) -> list[str]:
+    """Start and cancel after 0 to 14 ms, over and over; what is left."""
+    mark = f"{CANARY}-cancelled"
+    folder = host.trials / mark
+    for made in ("tree", "scratch"):
+        (folder / made).mkdir(parents=True)
+    access = Access(host.workspace, folder / "tree", folder / "scratch", INTERPRETER)
+    code = "import os, time\nos.fork(); os.fork()\ntime.sleep(600)"
+
+    async def run() -> None:
+        running = await seal.start([str(INTERPRETER), "-I", "-S", "-c", code, mark], access, Limits(wall=60))
+        await running.wait()
+
+    for number in range(30):
+        task = asyncio.create_task(run())
+        await asyncio.sleep(number % 15 / 1000)
+        task.cancel()
+        await asyncio.wait({task})
+    end = time.monotonic() + 2
+    while (left := survivors(mark)) and time.monotonic() < end:
+        await asyncio.sleep(0.02)
+    remove_tree(folder)
+    return [f"{len(left)} processes are left: {left[0]}"] if left else []
+
+
+def own_files(host: Host) -> list[str]:
+    """What a model asks our own file layer for, with openat2 and without."""
+    problems: list[str] = []
+    kernel = confine._openat2  # pyright: ignore[reportPrivateUsage]
+    try:
+        for way in ("openat2", "walk"):
+            confine._openat2 = kernel if way == "openat2" else no_openat2  # pyright: ignore[reportPrivateUsage]
+            base = host.home / f"files-{way}"
+            problems += [f"{way}: {problem}" for problem in attack_files(base, host.secret)]
+            remove_tree(base)
+    finally:
+        confine._openat2 = kernel  # pyright: ignore[reportPrivateUsage]
+    return problems
+
+
+def attack_files(base: Path, secret: Path) -> list[str]:
+    """Reads and writes that must all be refused, in a workspace full of links and special files."""
+    root = base / "ws"
+    (root / "src").mkdir(parents=True)
+    (root / "cart.py").write_bytes(b"x = 1\n")
+    (root / "link").symlink_to(secret)
+    (root / "up").symlink_to("..")
+    (root / "dangling").symlink_to(base / "created")
+    (root / "magic").symlink_to("/proc/self/root")
+    (root / ".env").write_bytes(SECRET.encode())
+    os.link(secret, root / "hard")
+    os.mkfifo(root / "pipe")
+    (root / "zero").symlink_to("/dev/zero")
+    workspace = Workspace.open(root)
+    writer = Writer(workspace, Journal(base / "journal", "escapes"))
+    problems: list[str] = []
+    for path in ("link", "up/x", "dangling", f"magic{secret}", ".env", "hard", "pipe", "zero", f"..{secret}",
+                 str(secret), "../x", "~/.ssh/id_rsa", "a//b", "C:x", "src/../cart.py", "nul"):  # fmt: skip
+        with contextlib.suppress(PathRefused, FileNotFoundError):
+            problems.append(f"read {path}: {workspace.read(path)[:20]!r}")
+        for before in (None, SECRET):
+            change = FileChange(path, before, "owned\n", None if before is None else before.encode())
+            with contextlib.suppress(PathRefused, Conflict):
+                writer.write(change)
+                problems.append(f"wrote {path}")
+    for path in (
+        "conftest.py",
+        "tests/test_x.py",
+        ".git/hooks/post-commit",
+        "sitecustomize.py",
+        "a.pth",
+        "tox.ini",
+    ):
+        with contextlib.suppress(PathRefused):
+            writer.write(FileChange(path, None, "owned\n", None))
+            problems.append(f"wrote {path}")
+    if secret.read_text() != SECRET or (base / "created").exists() or (base / "x").exists():
+        problems.append("something outside changed")
+    workspace.close()
+    (root / "hard").unlink()
+    return problems
+
+
+def no_openat2(folder: int, path: str, flags: int) -> int:
+    """A kernel without openat2."""
+    raise OSError(38, "not there")
+
+
 async def main() -> None:
     """Play all cases of this seal, a few at a time, and look at the host after each and at the end."""
     host = Host(BASE)
@@ -190,6 +283,8 @@ async def main() -> None:
             tell({"name": case.name, "problems": await play(case, seal, host)})
 
     await asyncio.gather(*(one(case) for case in CASES if SEAL in case.seals))
+    tell({"name": CANCELLED, "problems": await cancelled(seal, host)})
+    tell({"name": OWN_FILES, "problems": own_files(host)})
     tell({"name": FILES, "problems": [] if host.state() == before else ["a file of the person changed"]})
     tell({"name": SOCKETS, "problems": [f"heard: {name}" for name in host.heard]})
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from escapes.cases import CASES, FILES, SOCKETS
+from escapes.cases import CANCELLED, CASES, FILES, OWN_FILES, SOCKETS
 from regreen.testing.seal import bubblewrap, landlock
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the seals of Linux")
@@ -82,7 +82,7 @@ def played(seal: str, user: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("user", ["root", "ordinary user"])
 @pytest.mark.parametrize("seal", ["bubblewrap", "landlock"])
-@pytest.mark.parametrize("name", [*(case.name for case in CASES), FILES, SOCKETS])
+@pytest.mark.parametrize("name", [*(case.name for case in CASES), CANCELLED, OWN_FILES, FILES, SOCKETS])
 def test_hostile_code(name: str, seal: str, user: str):
     if any(case.name == name and seal not in case.seals for case in CASES):
         pytest.skip("not promised by this seal; docs/security.md says so")
