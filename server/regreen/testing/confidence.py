@@ -28,8 +28,6 @@ RISKY = frozenset(
      "expression copied", "condition dropped", "term dropped", "index", "range", "guard", "check", "part of it")
 )  # fmt: skip
 """Kinds of edits that made a wrong fix in one case of five, or more often."""
-LAST = frozenset(("deleted", "call dropped", "constant condition", "exception"))
-"""Kinds that remove behaviour: never more than medium."""
 
 
 def confidence(
@@ -57,7 +55,7 @@ def confidence(
     points -= edits - 1
     if tests <= 2:
         points -= 1
-    if points >= 2 and (not kind or kind in SURE) and kind not in LAST:
+    if points >= 2 and (not kind or kind in SURE):
         return "high"
     return "medium" if points >= 0 else "low"
 

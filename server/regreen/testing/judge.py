@@ -82,7 +82,6 @@ class Judge:
         self._before = _Before()
         self._bases: dict[str, bytes | None] = {}
         self._graph = ImportGraph()
-        self._again: Report | None = None
         self._unsteady = False
         self._broadening: asyncio.Event | None = None
 
@@ -110,22 +109,15 @@ class Judge:
             await asyncio.to_thread(self._graph.refresh, tree)
             near = self._graph.tests_reaching(self._code_that_ran(), self._before.collected)
             path = self._target.path
-            await self._learn(tree, [path], self._patience.wider)
-            again = [r for r in self._records(self._again) if r.outcome == "passed"]
+            files = [path, *(other for other in near if other != path)]
+            report = await self._runner.run(tree, files, wall=self._patience.wider)
+            self._before.learn(report, files)
+            again = [record for record in self._records(report) if record.outcome == "passed"]
             if again and self._failed_before():
                 await self._look_for_flakiness(tree)
-            others = [other for other in near if other != path]
-            if others:
-                await self._learn(tree, others, self._patience.wider)
         finally:
             done.set()
             await asyncio.shield(asyncio.to_thread(beside.close))
-
-    async def _learn(self, tree: Path, files: Sequence[str], wall: float) -> None:
-        report = await self._runner.run(tree, files, wall=wall)
-        if files == [self._target.path]:
-            self._again = report
-        self._before.learn(report, files)
 
     async def _look_for_flakiness(self, tree: Path) -> None:
         """The target failed alone and passed with its file: by order, or by chance? Alone once more tells."""

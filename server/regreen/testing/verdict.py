@@ -36,6 +36,8 @@ class Verdict:
         """One line for people: "target passes, 41 of 41 tests pass"."""
         if self.fixed:
             said = f"target passes, {self.passed} of {self.passed + self.failed} tests pass"
+            if self.failed:
+                said += f", {self.failed} failed before too"
             return f"{said} ({self.scope})" if self.scope else said
         where = f": {self.reason}" if self.reason else ""
         moved = " (the failure moved forward)" if self.progress == "forward" else ""
