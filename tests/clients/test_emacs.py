@@ -26,7 +26,7 @@ def has_eglot() -> bool:
     emacs = shutil.which("emacs")
     if emacs is None:
         return False
-    look = "(progn (require 'package) (package-initialize) (kill-emacs (if (locate-library \"eglot\") 0 1)))"
+    look = '(progn (require \'package) (package-initialize) (kill-emacs (if (locate-library "eglot") 0 1)))'
     done = subprocess.run([emacs, "--batch", "--eval", look], stdin=subprocess.DEVNULL, capture_output=True)
     return done.returncode == 0
 
@@ -50,7 +50,12 @@ def play(
         "answer": answer,
         "patience": 60_000,
     }
-    env = {**os.environ, "PLAN": json.dumps(plan), "RESULT": str(tmp_path / "result.json"), "HOME": str(tmp_path)}
+    env = {
+        **os.environ,
+        "PLAN": json.dumps(plan),
+        "RESULT": str(tmp_path / "result.json"),
+        "HOME": str(tmp_path),
+    }
     env["REGREEN_RUN_COMMAND"] = json.dumps([sys.executable, str(FAKE), scenario, str(tmp_path / "log")])
     done = subprocess.run(
         ["emacs", "--batch", "-l", str(SCRIPT)],
@@ -84,7 +89,9 @@ def test_a_file_with_windows_line_ends_keeps_them(toy_shop: Path, tmp_path: Path
     text = seen["buffers"][str(cart)]["text"]
     assert "+= quantity" in text and "\r" not in text
     decision = next(
-        line["input"] for line in map(json.loads, (tmp_path / "log").read_text().splitlines()) if "decision" in line.get("input", {})
+        line["input"]
+        for line in map(json.loads, (tmp_path / "log").read_text().splitlines())
+        if "decision" in line.get("input", {})
     )
     assert decision["decision"] == "accept"
     assert decision["files"]["shop/cart.py"].encode().count(b"\r\n") == cart.read_bytes().count(b"\r\n")

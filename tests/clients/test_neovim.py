@@ -52,9 +52,14 @@ def play(
         "open": [str(shop / path) for path in opened],
         "answer": answer,
         "options": {"model": "builtin", **(options or {})},
-        "patience": 60_000,
+        "patience": 90_000,
     }
-    env = {**os.environ, "PLAN": json.dumps(plan), "RESULT": str(tmp_path / "result.json"), "HOME": str(tmp_path)}
+    env = {
+        **os.environ,
+        "PLAN": json.dumps(plan),
+        "RESULT": str(tmp_path / "result.json"),
+        "HOME": str(tmp_path),
+    }
     env |= {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("CONFIG", "STATE", "DATA", "CACHE")}
     if scenario:
         env["REGREEN_RUN_COMMAND"] = json.dumps([sys.executable, str(FAKE), scenario, str(tmp_path / "log")])
@@ -64,7 +69,7 @@ def play(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=110,
     )
     assert (tmp_path / "result.json").exists(), done.stdout + done.stderr
     return json.loads((tmp_path / "result.json").read_text())
@@ -103,3 +108,11 @@ def test_reject_changes_nothing(nvim: str, toy_shop: Path, tmp_path: Path) -> No
     assert seen["outcome"]["outcome"] == "rejected", seen
     assert cart.read_text() == before == seen["buffers"][str(cart)]["text"]
     assert not seen["buffers"][str(cart)]["modified"]
+
+
+def test_a_real_run_fixes_the_two_part_bug(nvim: str, toy_shop: Path, tmp_path: Path) -> None:
+    options = {"interpreter": sys.executable, "seal": "prefer"}
+    seen = play(nvim, toy_shop, tmp_path, opened=("shop/cart.py", "shop/discounts.py"), options=options)
+    assert seen["outcome"]["outcome"] == "fixed", seen
+    assert "+= quantity" in seen["buffers"][str(toy_shop / "shop" / "cart.py")]["text"]
+    assert ">= threshold" in seen["buffers"][str(toy_shop / "shop" / "discounts.py")]["text"]

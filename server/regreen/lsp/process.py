@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -12,6 +13,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
+
+log = logging.getLogger(__name__)
 
 Event = dict[str, Any]
 
@@ -121,7 +124,10 @@ class RunProcess:
             except (ValueError, RecursionError):
                 event = None
             if isinstance(event, dict) and isinstance(cast(Event, event).get("event"), str):
-                on_event(cast(Event, event))
+                try:
+                    on_event(cast(Event, event))
+                except Exception:  # one odd event must not stop the others: the run would wait for ever
+                    log.exception("event %s", cast(Event, event)["event"])
             elif line.strip():
                 self.unreadable += 1
             await asyncio.sleep(0)  # a flood must not keep the editor waiting

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from regreen.lsp.process import RunProcess, run_command
 from regreen.lsp.progress import Progress, budget_text, one_line, outcome_line, step_text
 from regreen.lsp.review import Decision, Review, proposed_files, question_text
 from regreen.lsp.settings import Settings
+
+log = logging.getLogger(__name__)
 
 TEXT_SECONDS = 0.05
 BUFFER_SECONDS = 0.1
@@ -253,7 +256,8 @@ class Run:
             await asyncio.sleep(ECHO_SECONDS)
         try:
             decision = await self._decide(event, ident, unattended)
-        except (ValueError, KeyError, TypeError, OSError) as error:
+        except Exception as error:  # the run waits for an answer, whatever went wrong here
+            log.exception("proposal %s", ident)
             decision = Decision("reject", f"the proposal could not be shown: {error}")
         if self.process is not None:
             self.process.send(decision.to_json(ident))
