@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -77,9 +78,22 @@ class Silent:
 
 def outcomes(python: str, folder: Path, *selection: str) -> dict[str, bool]:
     """Test results of a cold run: node id to passed."""
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", "--no-header", "-rA", *selection]
+    command = [
+        python,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--tb=no",
+        "--no-header",
+        "-rA",
+        *selection,
+    ]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL
+        )
     except subprocess.TimeoutExpired:
         return {}
     lines = re.findall(r"(?m)^(PASSED|FAILED|ERROR) (\S+)", done.stdout)
@@ -90,9 +104,13 @@ async def one(folder: Path, python: str, seal: Seal, seconds: float) -> Case:
     """Play the loop on one project, accepting what a cold run bears out."""
     with tempfile.TemporaryDirectory(prefix="regreen-bench-") as temporary:
         work, scratch = Path(temporary) / "work", Path(temporary) / "scratch"
-        shutil.copytree(folder, work, ignore=shutil.ignore_patterns("__pycache__", "held_out", "project.json"))
+        shutil.copytree(
+            folder, work, ignore=shutil.ignore_patterns("__pycache__", "held_out", "project.json")
+        )
         scratch.mkdir()
-        about = json.loads((folder / "project.json").read_text()) if (folder / "project.json").exists() else {}
+        about = (
+            json.loads((folder / "project.json").read_text()) if (folder / "project.json").exists() else {}
+        )
         before = outcomes(python, work, "tests") if (work / "tests").is_dir() else outcomes(python, work)
         failing = [node for node, passed in before.items() if not passed and "::" in node]
         target = about.get("target") or (failing[0] if failing else "")
@@ -118,19 +136,18 @@ async def one(folder: Path, python: str, seal: Seal, seconds: float) -> Case:
         return case
 
 
-async def propose_and_try(  # noqa: PLR0913
+async def propose_and_try(
     model: BuiltinModel,
     case: Case,
     target: str,
     before: dict[str, bool],
     overlay: dict[str, bytes | None],
-    read: object,
+    read: Callable[[str], bytes | None],
     folder: Path,
     work: Path,
     python: str,
 ) -> None:
     """Ask for proposals until one is borne out; held-out tests then say whether it is right."""
-    assert callable(read)
     for _ in range(PROPOSALS):
         begun = time.monotonic()
         reply: Reply = await model.reply(Request((), ()), Silent())
@@ -138,7 +155,8 @@ async def propose_and_try(  # noqa: PLR0913
         if model.learned is not None and not case.proposals:
             case.tried, case.survivors = model.learned.tried, len(model.learned.survivors)
             case.rivals = [
-                f"{p.score:.3f} {len(p.green)} {p.kept} " + " & ".join(f"{e.line} {e.kind} {[q.new for q in e.parts]}" for e in p.edits)
+                f"{p.score:.3f} {len(p.green)} {p.kept} "
+                + " & ".join(f"{e.line} {e.kind} {[q.new for q in e.parts]}" for e in p.edits)
                 for p in model.learned.survivors
             ]
         if not reply.calls:
@@ -148,7 +166,7 @@ async def propose_and_try(  # noqa: PLR0913
         kept = dict(overlay)
         for call in reply.calls:
             path, find = str(call.arguments["path"]), str(call.arguments["find"])
-            text = read(path).decode()
+            text = (read(path) or b"").decode()
             assert text.count(find) == 1, (case.name, find)
             overlay[path] = text.replace(find, str(call.arguments["replace"])).encode()
         for path, data in overlay.items():
@@ -187,7 +205,10 @@ def show(cases: list[Case]) -> None:
     total = max(1, len(cases))
     times = sorted(case.seconds for case in fixed)
     median = statistics.median(times) if times else 0.0
-    print(f"{len(cases)} projects: plausible {len(fixed)} ({len(fixed) / total:.0%}), right {len(right)}", end=" ")
+    print(
+        f"{len(cases)} projects: plausible {len(fixed)} ({len(fixed) / total:.0%}), right {len(right)}",
+        end=" ",
+    )
     print(f"({len(right) / total:.0%}), wrong {len(fixed) - len(right)}; median {median:.2f} s to a proposal")
     for level in ("high", "medium", "low"):
         said = [case for case in fixed if case.confidence == level]
@@ -196,7 +217,9 @@ def show(cases: list[Case]) -> None:
 
 async def main() -> None:
     """Run them all, one after the other."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).with_name("projects"))
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--seal", choices=("off", "require"), default="off")
@@ -212,7 +235,9 @@ async def main() -> None:
         case = await one(folder, options.python, seal, options.seconds)
         cases.append(case)
         word = "right" if case.right else "WRONG" if case.plausible else "-"
-        print(f"{word:6} {case.seconds:6.2f} s  {case.name:22} {case.kind:20} {'; '.join(case.edits) or case.said.splitlines()[:1]}")
+        print(
+            f"{word:6} {case.seconds:6.2f} s  {case.name:22} {case.kind:20} {'; '.join(case.edits) or case.said.splitlines()[:1]}"
+        )
     show(cases)
     if options.json:
         options.json.write_text(json.dumps([asdict(case) for case in cases], indent=1))

@@ -237,7 +237,9 @@ class BuiltinModel:
             [
                 other
                 for other in found.survivors
-                if other is not patch and other.score >= 0.4 * patch.score and len(other.green) >= len(patch.green)
+                if other is not patch
+                and other.score >= 0.4 * patch.score
+                and len(other.green) >= len(patch.green)
             ]
         )
         tests = 1 + patch.kept + len(patch.green) + patch.wider

@@ -27,7 +27,12 @@ class Texts:
 
     def allowed(self, path: str) -> bool:
         """May an edit of this file be proposed? Tests and what may not be written are out."""
-        return path.endswith(".py") and not is_test(path) and self.ground.writable(path) and self.text(path) is not None
+        return (
+            path.endswith(".py")
+            and not is_test(path)
+            and self.ground.writable(path)
+            and self.text(path) is not None
+        )
 
     def text(self, path: str) -> str | None:
         """A file's text without a byte order mark; None when it cannot be read as UTF-8."""
@@ -82,9 +87,8 @@ async def generate(
         for line, score in constants_read(source, readers).items():
             lines[line] = max(lines.get(line, 0.0), score)
         for edit in candidates(source, project, lines):
-            made.append((edit.weight * lines.get(edit.line, 0.1) ** SHARPNESS, edit))
-        for edit in crash_edits(source, hints):
-            made.append((edit.weight * 1.2, edit))
+            made.append((edit.weight * lines.get(edit.line, 0.1) ** SHARPNESS, edit))  # noqa: PERF401
+        made += [(edit.weight * 1.2, edit) for edit in crash_edits(source, hints)]
         await asyncio.sleep(0)
     best: dict[object, tuple[float, Edit]] = {}
     for score, edit in made:
@@ -92,5 +96,3 @@ async def generate(
         if key not in best or best[key][0] < score:
             best[key] = (score, edit)
     return sorted(best.values(), key=lambda pair: -pair[0])
-
-

@@ -52,12 +52,16 @@ def crash_edits(source: Source, hints: Hints) -> Iterator[Edit]:
     if match:
         words = set(re.findall(r"[A-Za-z_]\w*", source.text))
         for other in difflib.get_close_matches(match.group(2), words - {match.group(2)}, 6, 0.3):
-            yield from _everywhere(source, rf"(?<![\w.]){match.group(2)}(?=\s*=)", other, "keyword", 1.0, line)
+            yield from _everywhere(
+                source, rf"(?<![\w.]){match.group(2)}(?=\s*=)", other, "keyword", 1.0, line
+            )
     if line and hints.type in ("TypeError", "ZeroDivisionError", "IndexError", "KeyError", "AttributeError"):
         yield from _at_crash(source, hints, line)
 
 
-def _everywhere(source: Source, pattern: str, new: str, kind: str, weight: float, line: int) -> Iterator[Edit]:
+def _everywhere(
+    source: Source, pattern: str, new: str, kind: str, weight: float, line: int
+) -> Iterator[Edit]:
     for match in re.finditer(pattern, source.text):
         at = source.line_of(match.start())
         near = weight if not line or at == line else weight * 0.75
@@ -120,17 +124,23 @@ def _at_crash(source: Source, hints: Hints, line: int) -> Iterator[Edit]:
     text = source.line_text(line)
     if not text.strip() or text.strip().startswith(("elif", "else", "except", "finally", ")", "]", "}")):
         return
-    names = [n for n in dict.fromkeys(re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", text)) if not keyword.iskeyword(n)]
+    names = [
+        n for n in dict.fromkeys(re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", text)) if not keyword.iskeyword(n)
+    ]
     if hints.type == "ZeroDivisionError":
         for match in re.finditer(r"[/%]\s*([\w.]+(?:\([^()]*\))?)", text):
             empty = re.sub(r"^len\((.*)\)$", r"\1", match.group(1))
             for value in ("0", "0.0", "None"):
                 guard = f"{indent}if not {empty}:{source.newline}{indent}    return {value}{source.newline}"
-                yield Edit(source.path, (Part(start, start, guard),), line, "guard", 0.8 if value == "0" else 0.6)
+                yield Edit(
+                    source.path, (Part(start, start, guard),), line, "guard", 0.8 if value == "0" else 0.6
+                )
     if "NoneType" in hints.message:
         for name in names[:4]:
             for value in ("None", "0", "[]", "False", "''"):
-                guard = f"{indent}if {name} is None:{source.newline}{indent}    return {value}{source.newline}"
+                guard = (
+                    f"{indent}if {name} is None:{source.newline}{indent}    return {value}{source.newline}"
+                )
                 yield Edit(source.path, (Part(start, start, guard),), line, "guard", 0.35)
 
 
@@ -167,7 +177,11 @@ def _import_names(source: Source, message: str, texts: Texts) -> list[Edit]:
     words = re.findall(r"(?m)^(?:def|class)\s+(\w+)|^(\w+)\s*=", text)
     pool = [a or b for a, b in words]
     near = difflib.get_close_matches(match.group(1), pool, 5, 0.3)
-    return [e for i, n in enumerate(near) for e in _everywhere(source, rf"\b{match.group(1)}\b", n, "import", 1.2 - 0.05 * i, 0)]
+    return [
+        e
+        for i, n in enumerate(near)
+        for e in _everywhere(source, rf"\b{match.group(1)}\b", n, "import", 1.2 - 0.05 * i, 0)
+    ]
 
 
 def _missing_name(message: str, paths: Sequence[str], texts: Texts) -> list[Edit]:

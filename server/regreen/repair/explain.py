@@ -67,7 +67,9 @@ def call_arguments(text: str, edits: Sequence[Edit]) -> dict[str, Any]:
 def sentence(text: str, edits: Sequence[Edit]) -> str:
     """One sentence: where, and what changes."""
     edit = edits[0]
-    where = f"{edit.scope} ({edit.path}, line {edit.line})" if edit.scope else f"{edit.path}, line {edit.line}"
+    where = (
+        f"{edit.scope} ({edit.path}, line {edit.line})" if edit.scope else f"{edit.path}, line {edit.line}"
+    )
     parts = [(text[p.start : p.end], p.new) for e in edits for p in e.parts]
     if len(parts) == 1:
         old, new = parts[0]

@@ -35,11 +35,14 @@ def ochiai(failing: Sequence[Lines], passing: Sequence[Lines]) -> dict[tuple[str
                     count[path, number] = count.get((path, number), 0) + 1
     total = max(1, len(failing))
     return {
-        place: hits / (total * (hits + hit_by_passing.get(place, 0))) ** 0.5 for place, hits in hit_by_failing.items()
+        place: hits / (total * (hits + hit_by_passing.get(place, 0))) ** 0.5
+        for place, hits in hit_by_failing.items()
     }
 
 
-def with_frames(scores: Mapping[tuple[str, int], float], frames: Sequence[tuple[str, int]]) -> dict[tuple[str, int], float]:
+def with_frames(
+    scores: Mapping[tuple[str, int], float], frames: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], float]:
     """The same scores, raised for lines on the traceback (given from the test inwards)."""
     raised = dict(scores)
     for depth, place in enumerate(reversed(frames)):

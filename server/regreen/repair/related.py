@@ -48,12 +48,12 @@ def test_files(
     """Test files (other than `skip`) that import a changed file, directly or through one other file first."""
     python = [path for path in files if path.endswith(".py")][:2000]
     names = {path: imported(read(path) or "") for path in python}
-    wanted: set[str] = set().union(*(modules_of(path) for path in changed))
+    wanted = {name for path in changed for name in modules_of(path)}
     found: list[str] = []
     for _ in range(3):
         direct = [path for path, used in names.items() if used & wanted]
         found += [path for path in direct if runs(path) and path != skip and path not in found]
-        wanted = set().union(*(modules_of(path) for path in direct if not is_test(path))) if direct else set()
+        wanted = {name for path in direct if not is_test(path) for name in modules_of(path)}
         if not wanted or len(found) >= most:
             break
     return found[:most]

@@ -29,6 +29,10 @@ MOST_BASES = 8
 """Edits that move the failure and get a second edit tried on top."""
 WINDOW = 16
 """Candidates under way for each process: enough for a batch that runs and one that waits."""
+LATE = 0.55
+"""Share of the time after which pairs of edits are tried that no progress speaks for."""
+MOST_PAIRED = 60
+"""So many edits that change the failure, the likeliest, are tried two by two."""
 TRACED = 30
 """Passing tests that are traced, the quickest."""
 
@@ -52,6 +56,8 @@ class Search:
         self._bases: dict[tuple[object, ...], int] = {}
         self._grown = 0
         self._later: list[tuple[float, Patch]] = []
+        self._changing: list[Patch] = []
+        self._paired = False
         self._first_survivor = 0.0
         self._also = 0
         self._sent: set[str] = set()
@@ -73,7 +79,9 @@ class Search:
             if self._broad is not None:
                 self._broad.cancel()
             self.found.seconds = time.monotonic() - self.begun
-        self.found.forward.sort(key=lambda p: (p.failure.place if p.failure else (0, 0), p.score), reverse=True)
+        self.found.forward.sort(
+            key=lambda p: (p.failure.place if p.failure else (0, 0), p.score), reverse=True
+        )
         return self.found
 
     # what is there before any edit
@@ -85,7 +93,7 @@ class Search:
         if not mine:
             return await self._learn_uncollected()
         answer = await self.runner.ask("run", first=mine, limit=FIRST_LIMIT, wall=20.0)
-        outcome = {str(f["test"]): f for f in answer.facts if "test" in f}
+        outcome: dict[str, dict[str, Any]] = {str(f["test"]): f for f in answer.facts if "test" in f}
         failing = [name for name in mine if outcome.get(name, {}).get("outcome") in ("failed", "timeout")]
         if answer.first("killed") and not failing:
             self.found.reason = "the failing test does not end by itself"
@@ -97,7 +105,7 @@ class Search:
         also = [n for n, f in outcome.items() if f["outcome"] in ("failed", "timeout") and n not in mine]
         keep = [name for name in keep if name not in mine or name not in failing]
         keep.sort(key=lambda name: float(outcome[name]["cpu"]))
-        first = next((outcome[name] for name in failing if name in outcome), {})
+        first = next((outcome[name] for name in failing if name in outcome), dict[str, Any]())
         self.found.failure = Failure.read(first.get("about", {}))
         self.found.tests, self.found.failing = len(outcome), len(failing) + len(also)
         self._learn_limits(outcome, keep, failing, answer)
@@ -107,8 +115,17 @@ class Search:
         await self._fill(scores, ())
         return True
 
-    def _learn_limits(self, outcome: Mapping[str, Any], keep: Sequence[str], failing: Sequence[str], answer: Answer) -> None:
-        slowest = max((float(outcome[n]["cpu"]) for n in (*keep, *failing) if n in outcome and outcome[n]["outcome"] != "timeout"), default=0.0)
+    def _learn_limits(
+        self, outcome: Mapping[str, Any], keep: Sequence[str], failing: Sequence[str], answer: Answer
+    ) -> None:
+        slowest = max(
+            (
+                float(outcome[n]["cpu"])
+                for n in (*keep, *failing)
+                if n in outcome and outcome[n]["outcome"] != "timeout"
+            ),
+            default=0.0,
+        )
         self.limit = min(5.0, max(0.08, slowest * 12))
         total = sum(float(outcome[n]["seconds"]) for n in keep)
         self.wall = 1.0 + 4 * self.limit + 6 * total
@@ -184,7 +201,7 @@ class Search:
         try:
             while True:
                 while len(running) < window and not self._done(until):
-                    if self._later and (not len(self.frontier) or time.monotonic() > self.begun + 0.5 * (until - self.begun)):
+                    if not len(self.frontier) or time.monotonic() > self.begun + LATE * (until - self.begun):
                         await self._grow_later()
                     following = self.frontier.pop() or self._rescue()
                     if following is None:
@@ -214,7 +231,10 @@ class Search:
 
     def _done(self, until: float) -> bool:
         now = time.monotonic()
-        if now > until or len([p for p in self.found.survivors if len(p.green) == self._also]) >= MOST_SURVIVORS:
+        if (
+            now > until
+            or len([p for p in self.found.survivors if len(p.green) == self._also]) >= MOST_SURVIVORS
+        ):
             return True
         if not self._first_survivor:
             return False
@@ -262,11 +282,15 @@ class Search:
         if base is None or now is None:
             return
         moved = now.signature != base.signature
-        nearer = now.distance is not None and base.distance is not None and now.distance < base.distance - 1e-9
+        nearer = (
+            now.distance is not None and base.distance is not None and now.distance < base.distance - 1e-9
+        )
         forward = now.place > base.place
         self.frontier.heard(patch.edits, moved=moved, nearer=forward or (nearer and now.place == base.place))
         if len(patch.edits) > 1 or self._first_survivor:
             return
+        if moved:
+            self._changing.append(patch)
         if forward and unbroken:
             self.found.forward.append(patch)
             await self._grow(patch, 0.6)
@@ -313,11 +337,17 @@ class Search:
         self.found.survivors = good
 
     async def _grow_later(self) -> None:
-        """Second edits on top of those that only brought the compared values nearer."""
+        """Second edits on top of those that brought the compared values nearer; then any two that change them."""
+        if self.found.survivors or (self._paired and not self._later):
+            return
         self._later.sort(key=lambda pair: (pair[0], -pair[1].score))
         chosen, self._later = self._later[:4], []
         for _, patch in chosen:
             await self._grow(patch, 0.8)
+        if not self._paired:
+            self._paired = True
+            self._changing.sort(key=lambda patch: -patch.score)
+            self.frontier.push(_pairs(self._changing[:MOST_PAIRED]))
 
     async def _grow(self, patch: Patch, share: float) -> None:
         """Try second edits on top of one that moved the failure."""
@@ -330,7 +360,23 @@ class Search:
         names = [name for name in self.opened.collected if _is(name, self.ground.target.nodeid)]
         scores = await self._trace(names, (), edits=_parts(patch.edits))
         frames = [(path, line) for path, line, _ in patch.failure.frames]
-        await self._fill(with_frames(scores, frames), patch.edits, share * min(1.0, 0.5 + patch.score) / (1 + same))
+        await self._fill(
+            with_frames(scores, frames), patch.edits, share * min(1.0, 0.5 + patch.score) / (1 + same)
+        )
+
+
+def _pairs(patches: Sequence[Patch]) -> list[tuple[float, Edits]]:
+    """Every two of them that do not touch each other, scored by both."""
+    pairs: list[tuple[float, Edits]] = []
+    for index, first in enumerate(patches):
+        for second in patches[index + 1 :]:
+            (a,), (b,) = first.edits, second.edits
+            if a.path == b.path and any(
+                p.start <= q.end and q.start <= p.end for p in a.parts for q in b.parts
+            ):
+                continue
+            pairs.append((first.score * second.score * 0.5, (a, b)))
+    return pairs
 
 
 def _parts(edits: Edits) -> dict[str, list[list[Any]]]:
@@ -354,6 +400,3 @@ def _hints(failure: Failure | None) -> Hints:
 def default_jobs() -> int:
     """Children side by side: as many as there are processors, four at most."""
     return max(1, min(4, os.cpu_count() or 1))
-
-
-

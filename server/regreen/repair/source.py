@@ -64,7 +64,7 @@ class Source:
         self.parents: dict[ast.AST, tuple[ast.AST, str, int]] = {}
         for parent in ast.walk(self.tree):
             for name, value in ast.iter_fields(parent):
-                children: list[object] = list(value) if isinstance(value, list) else [value]
+                children: list[object] = list(value) if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownArgumentType]
                 for index, child in enumerate(children):
                     if isinstance(child, ast.AST):
                         self.parents[child] = (parent, name, index)
@@ -145,7 +145,11 @@ class Source:
 
     def scope_name(self, node: ast.AST) -> str:
         """Dotted name of the function or class around a node; "" at the top level."""
-        names = [n.name for n in self.around(node) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+        names = [
+            n.name
+            for n in self.around(node)
+            if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        ]
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.insert(0, node.name)
         return ".".join(reversed(names))
@@ -177,7 +181,16 @@ class Source:
 
 # precedence: how tightly an expression binds, and how tightly its place needs it to
 
-_BINARY = {ast.BitOr: 6, ast.BitXor: 7, ast.BitAnd: 8, ast.LShift: 9, ast.RShift: 9, ast.Add: 10, ast.Sub: 10, ast.Pow: 13}
+_BINARY: dict[type[ast.operator], int] = {
+    ast.BitOr: 6,
+    ast.BitXor: 7,
+    ast.BitAnd: 8,
+    ast.LShift: 9,
+    ast.RShift: 9,
+    ast.Add: 10,
+    ast.Sub: 10,
+    ast.Pow: 13,
+}
 ATOM = 16
 
 

@@ -65,7 +65,9 @@ def _twice(text: str, partial: list[Edit], error: int) -> list[Edit]:
             if part.start < base.end + shift:
                 continue
             moved = Part(part.start - shift, part.end - shift, part.new)
-            done.append(Edit(first.path, (base, moved), first.line, "syntax", first.weight * second.weight * 0.7))
+            done.append(
+                Edit(first.path, (base, moved), first.line, "syntax", first.weight * second.weight * 0.7)
+            )
     return _unique(done)
 
 

@@ -59,17 +59,34 @@ def _subexpressions(site: Site, node: ast.expr) -> Iterator[Edit]:
         return
     if isinstance(node, (ast.Call, ast.Subscript, ast.IfExp, ast.BoolOp, ast.BinOp)):
         for child in ast.iter_child_nodes(node):
-            inner = isinstance(child, ast.expr) and not isinstance(child, (ast.Slice, ast.Starred))
-            if inner and not (isinstance(node, ast.Call) and child is node.func):
+            if not isinstance(child, ast.expr) or isinstance(child, (ast.Slice, ast.Starred)):
+                continue
+            if not (isinstance(node, ast.Call) and child is node.func):
                 yield from site.replace(node, source.code(child), "part of it", 0.35)
-    if site.function is None or isinstance(node, (ast.Compare, ast.BoolOp, ast.Starred, ast.Slice, ast.JoinedStr)):
+    if site.function is None or isinstance(
+        node, (ast.Compare, ast.BoolOp, ast.Starred, ast.Slice, ast.JoinedStr)
+    ):
         return
     text = source.code(node)
-    if len(text) < 60 and found[1] in ("value", "args", "left", "right", "comparators", "iter", "elt", "elts", "test"):
+    if len(text) < 60 and found[1] in (
+        "value",
+        "args",
+        "left",
+        "right",
+        "comparators",
+        "iter",
+        "elt",
+        "elts",
+        "test",
+    ):
         for other in _expressions_of(site):
             if other != text:
                 yield from site.replace(node, other, "expression copied", 0.25)
-    if len(text) < 40 and found[1] in ("value", "args", "elts") and isinstance(node, (ast.Name, ast.BinOp, ast.Call, ast.Subscript)):
+    if (
+        len(text) < 40
+        and found[1] in ("value", "args", "elts")
+        and isinstance(node, (ast.Name, ast.BinOp, ast.Call, ast.Subscript))
+    ):
         for other in [*site.names[:6], *_expressions_of(site)[:12]]:
             if other != text and not other.startswith(("[", "(")):
                 for call in ("max", "min"):

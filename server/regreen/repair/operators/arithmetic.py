@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from regreen.repair.operators.site import Site
 from regreen.repair.source import Edit, binding
 
-SIGN = {
+SIGN: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
 }  # fmt: skip
@@ -21,7 +21,17 @@ OTHER: dict[str, tuple[tuple[str, float], ...]] = {
     "^": (("&", 0.85), ("|", 0.8), ("**", 0.5)), "<<": ((">>", 0.85), ("*", 0.3)), ">>": (("<<", 0.85), ("//", 0.3)),
     "@": (),
 }  # fmt: skip
-_SUMS = (ast.Return, ast.Assign, ast.AugAssign, ast.Call, ast.BinOp, ast.Tuple, ast.List, ast.keyword, ast.Dict)
+_SUMS = (
+    ast.Return,
+    ast.Assign,
+    ast.AugAssign,
+    ast.Call,
+    ast.BinOp,
+    ast.Tuple,
+    ast.List,
+    ast.keyword,
+    ast.Dict,
+)
 """Where a term may have been forgotten."""
 COMMUTES = ("+", "*", "&", "|", "^")
 
@@ -30,9 +40,12 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
     """Edits of one expression that computes something."""
     if isinstance(node, ast.BinOp):
         yield from _binary(site, node)
-    elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-        if not isinstance(node.operand, ast.Constant):
-            yield from site.replace(node, site.code(node.operand), "sign", 0.75)
+    elif (
+        isinstance(node, ast.UnaryOp)
+        and not isinstance(node.op, ast.Not)
+        and not isinstance(node.operand, ast.Constant)
+    ):
+        yield from site.replace(node, site.code(node.operand), "sign", 0.75)
     if _is_number_place(site, node):
         yield from _off_by_one(site, node)
 
@@ -60,11 +73,15 @@ def _regroup(site: Site, node: ast.BinOp, sign: str) -> Iterator[Edit]:
     if isinstance(node.right, ast.BinOp):
         inner = node.right
         first = f"({site.code(node.left)} {sign} {site.tight(inner.left, binding(node))})"
-        yield from site.replace(node, f"{first} {SIGN[type(inner.op)]} {site.tight(inner.right, 12)}", "grouping", 0.45)
+        yield from site.replace(
+            node, f"{first} {SIGN[type(inner.op)]} {site.tight(inner.right, 12)}", "grouping", 0.45
+        )
     if isinstance(node.left, ast.BinOp):
         inner = node.left
         last = f"({site.code(inner.right)} {sign} {site.code(node.right)})"
-        yield from site.replace(node, f"{site.tight(inner.left, 11)} {SIGN[type(inner.op)]} {last}", "grouping", 0.4)
+        yield from site.replace(
+            node, f"{site.tight(inner.left, 11)} {SIGN[type(inner.op)]} {last}", "grouping", 0.4
+        )
 
 
 def _plain_number(node: ast.expr) -> bool:
@@ -81,7 +98,17 @@ def _is_number_place(site: Site, node: ast.expr) -> bool:
     if found is None:
         return False
     parent, field, _ = found
-    if field in ("func", "iter", "decorator_list", "bases", "exc", "type", "test", "context_expr", "format_spec"):
+    if field in (
+        "func",
+        "iter",
+        "decorator_list",
+        "bases",
+        "exc",
+        "type",
+        "test",
+        "context_expr",
+        "format_spec",
+    ):
         return False
     if isinstance(parent, (ast.Attribute, ast.Expr, ast.FormattedValue, ast.Starred, ast.Await, ast.keyword)):
         return False
@@ -89,7 +116,9 @@ def _is_number_place(site: Site, node: ast.expr) -> bool:
         return False
     if isinstance(node, ast.Name) and node.id not in site.names:
         return False
-    return not isinstance(node, ast.BinOp) or isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Div, ast.Mod))
+    return not isinstance(node, ast.BinOp) or isinstance(
+        node.op, (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Div, ast.Mod)
+    )
 
 
 def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
@@ -104,7 +133,9 @@ def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
     yield from site.replace(node, f"{text} - 1", "off by one", weight)
     key = any(isinstance(n, ast.Lambda) for n in site.source.around(node))
     beside = isinstance(parent, ast.Tuple) and any(isinstance(e, ast.UnaryOp) for e in parent.elts)
-    yield from site.replace(node, f"-{site.tight(node, 12)}", "sign", 0.95 if key and beside else 0.45 if key else 0.22)
+    yield from site.replace(
+        node, f"-{site.tight(node, 12)}", "sign", 0.95 if key and beside else 0.45 if key else 0.22
+    )
     if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
         yield from site.replace(node, f"{text} ** 2", "power", 0.1)
     product = site.tight(node, 11)
@@ -128,7 +159,9 @@ def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
         start, end = source.span(node.target)[1], source.span(node.value)[0]
         gap, sign = source.text[start:end], SIGN[type(node.op)]
         for new, weight in OTHER[sign]:
-            yield from site.edit(start, end, gap.replace(sign + "=", new + "="), node.lineno, "assignment", weight)
+            yield from site.edit(
+                start, end, gap.replace(sign + "=", new + "="), node.lineno, "assignment", weight
+            )
         yield from site.edit(start, end, gap.replace(sign + "=", "="), node.lineno, "assignment", 0.5)
     elif isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
@@ -144,9 +177,13 @@ def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
         name = source.code(target)
         if isinstance(node.value, (ast.BinOp, ast.Call, ast.Name)) and not kept_in(node.value, name):
             for call in ("max", "min"):
-                yield from site.replace(node.value, f"{call}({name}, {source.code(node.value)})", "kept best", 0.2)
+                yield from site.replace(
+                    node.value, f"{call}({name}, {source.code(node.value)})", "kept best", 0.2
+                )
 
 
 def kept_in(value: ast.expr, name: str) -> bool:
     """True when `value` already speaks of `name`."""
-    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)) and isinstance(value, ast.Call)
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)) and isinstance(
+        value, ast.Call
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from regreen.repair.operators.site import SHORT, Signature, Site
 from regreen.repair.source import Edit
@@ -18,7 +18,24 @@ METHODS = (
     ("values()", 0.16), ("keys()", 0.1), ("title()", 0.08), ("rstrip()", 0.1), ("sort()", 0.02),
 )  # fmt: skip
 ORDERED = ("sorted", "sort", "max", "min")
-VALUE_FIELDS = ("value", "args", "iter", "left", "right", "comparators", "elt", "test", "orelse", "body", "elts", "key")
+VALUE_FIELDS = (
+    "value",
+    "args",
+    "iter",
+    "left",
+    "right",
+    "comparators",
+    "elt",
+    "test",
+    "orelse",
+    "body",
+    "elts",
+    "key",
+)
+
+
+More = Callable[[str, float], Iterator[Edit]]
+"""Makes an edit that puts one more argument behind the others."""
 
 
 def called(node: ast.Call) -> str:
@@ -44,7 +61,11 @@ def _swapped(site: Site, node: ast.Call) -> Iterator[Edit]:
             text = site.code(args[j]) + site.source.text[mid:late] + site.code(args[i])
             weight = 0.75 if j == i + 1 else 0.5
             yield from site.edit(start, end, text, node.lineno, "swapped arguments", weight)
-    if isinstance(node.func, ast.Attribute) and len(args) == 1 and isinstance(args[0], (ast.Name, ast.Attribute)):
+    if (
+        isinstance(node.func, ast.Attribute)
+        and len(args) == 1
+        and isinstance(args[0], (ast.Name, ast.Attribute))
+    ):
         owner = site.code(node.func.value)
         if isinstance(node.func.value, (ast.Name, ast.Attribute)) and owner != "self":
             swapped = f"{site.code(args[0])}.{node.func.attr}({owner})"
@@ -62,8 +83,7 @@ def _dropped(site: Site, node: ast.Call) -> Iterator[Edit]:
             start, end = site.source.span(parts[i - 1])[1], site.source.span(part)[1]
         else:
             start, end = site.source.span(part)
-        weight = 0.4 if isinstance(part, ast.keyword) else 0.4
-        yield from site.edit(start, end, "", node.lineno, "argument dropped", weight)
+        yield from site.edit(start, end, "", node.lineno, "argument dropped", 0.4)
 
 
 def _added(site: Site, node: ast.Call) -> Iterator[Edit]:
@@ -75,20 +95,32 @@ def _added(site: Site, node: ast.Call) -> Iterator[Edit]:
         return
     comma = ", " if parts else ""
 
-    def more(text: str, weight: float, kind: str = "argument added") -> Iterator[Edit]:
-        return site.edit(at, at, comma + text, node.lineno, kind, weight)
+    def more(text: str, weight: float) -> Iterator[Edit]:
+        return site.edit(at, at, comma + text, node.lineno, "argument added", weight)
 
     signature = site.project.signatures.get(name)
     if signature is not None:
         yield from _missing_parameters(site, node, signature, more)
     elif name in ORDERED:
-        for text in ("reverse=True", "key=len", "key=abs", "key=str.lower", "default=0", "default=None", "key=str"):
+        for text in (
+            "reverse=True",
+            "key=len",
+            "key=abs",
+            "key=str.lower",
+            "default=0",
+            "default=None",
+            "key=str",
+        ):
             yield from more(text, 0.4)
         yield from more("key=lambda pair: pair[1]", 0.3)
         yield from more("key=lambda pair: (-pair[1], pair[0])", 0.1)
     else:
         common = [*site.names[:6], "0", "1", "-1", "None", "True", "False", "''", "2"]
-        weight = 0.3 if name in ("round", "get", "pop", "split", "replace", "range", "join", "sum", "print", "index") else 0.18
+        weight = (
+            0.3
+            if name in ("round", "get", "pop", "split", "replace", "range", "join", "sum", "print", "index")
+            else 0.18
+        )
         for text in common:
             yield from more(text, weight if text not in site.unused else 0.5)
         if name == "zip":
@@ -99,8 +131,7 @@ def _added(site: Site, node: ast.Call) -> Iterator[Edit]:
                 yield from site.edit(start, start, text + ", ", node.lineno, "argument added", 0.12)
 
 
-def _missing_parameters(site: Site, node: ast.Call, signature: Signature, more: object) -> Iterator[Edit]:
-    assert callable(more)
+def _missing_parameters(site: Site, node: ast.Call, signature: Signature, more: More) -> Iterator[Edit]:
     given = set(signature.parameters[: len(node.args)]) | {k.arg for k in node.keywords}
     for parameter in signature.parameters:
         if parameter in given:
@@ -130,9 +161,15 @@ def _unwrapped(site: Site, node: ast.Call) -> Iterator[Edit]:
         if node.func.attr == "sort" and isinstance(site.source.parent(node), (ast.Return, ast.Assign)):
             rest = ", ".join([site.code(owner), *(site.code(k) for k in node.keywords)])
             yield from site.replace(node, f"sorted({rest})", "function", 0.9)
-    if isinstance(site.function, ast.AsyncFunctionDef) and not isinstance(site.source.parent(node), ast.Await):
+    if isinstance(site.function, ast.AsyncFunctionDef) and not isinstance(
+        site.source.parent(node), ast.Await
+    ):
         yield from site.replace(node, f"await {site.code(node)}", "await added", 0.6)
-    if isinstance(site.source.parent(node), ast.Expr) and len(node.args) > 1 and called(node) in ("append", "add"):
+    if (
+        isinstance(site.source.parent(node), ast.Expr)
+        and len(node.args) > 1
+        and called(node) in ("append", "add")
+    ):
         start, end = site.source.span(node.args[0])[0], site.source.span(node.args[-1])[1]
         inner = site.source.text[start:end]
         yield from site.edit(start, end, f"({inner})", node.lineno, "argument", 0.6)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from regreen.repair.operators.site import SHORT, Site, arguments
 from regreen.repair.source import Edit, FunctionNode
 
-SIGN = {
+SIGN: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
     ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not",
 }  # fmt: skip
@@ -36,7 +36,9 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield from site.replace(node, site.code(node.operand), "negated", 0.85)
     elif isinstance(node, ast.IfExp):
-        swapped = f"{site.tight(node.orelse, 2)} if {site.tight(node.test, 2)} else {site.tight(node.body, 1)}"
+        swapped = (
+            f"{site.tight(node.orelse, 2)} if {site.tight(node.test, 2)} else {site.tight(node.body, 1)}"
+        )
         yield from site.replace(node, swapped, "swapped branches", 0.4)
         yield from negated(site, node.test, 0.5)
         yield from site.replace(node, site.code(node.body), "condition dropped", 0.15)
@@ -85,7 +87,7 @@ def _boolean(site: Site, node: ast.BoolOp) -> Iterator[Edit]:
     else:
         yield from site.replace(node, f" {new} ".join(words), "and/or", 0.6)
         for i in range(len(words) - 1):
-            mixed = words[:i] + [f"({words[i]} {new} {words[i + 1]})"] + words[i + 2 :]
+            mixed = [*words[:i], f"({words[i]} {new} {words[i + 1]})", *words[i + 2 :]]
             yield from site.replace(node, f" {old} ".join(mixed), "and/or", 0.4)
     for value in node.values:
         rest = [site.code(v) for v in node.values if v is not value]
@@ -120,7 +122,11 @@ def predicates(site: Site) -> list[tuple[str, float]]:
             continue
         if signature.method:
             owners = ["self", *names] if not signature.parameters else ["self"]
-            asked = [f"{o}.{signature.name}({n})" for o in owners[:4] for n in (names[:3] if signature.parameters else [""])]
+            asked = [
+                f"{o}.{signature.name}({n})"
+                for o in owners[:4]
+                for n in (names[:3] if signature.parameters else [""])
+            ]
         else:
             asked = [f"{signature.name}({name})" for name in (names if signature.parameters else [""])]
         for text in asked:
@@ -139,7 +145,12 @@ def predicates(site: Site) -> list[tuple[str, float]]:
         for b in names[i + 1 : 5]:
             found += [(f"{a} == {b}", 0.3), (f"{a} != {b}", 0.35), (f"{a} < {b}", 0.3), (f"{a} > {b}", 0.3)]
     for name in names:
-        found += [(f"{name} > 0", 0.4), (f"{name} is not None", 0.45), (f"{name} is None", 0.35), (f"{name} == 0", 0.3)]
+        found += [
+            (f"{name} > 0", 0.4),
+            (f"{name} is not None", 0.45),
+            (f"{name} is None", 0.35),
+            (f"{name} == 0", 0.3),
+        ]
         found += [(f"{name} < 0", 0.4), (f"{name} <= 0", 0.4), (f"{name} < 1", 0.35)]
     best: dict[str, float] = {}
     for text, weight in found:
@@ -179,7 +190,9 @@ def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
         if other in text:
             continue
         loose = " or " in other
-        yield from site.replace(test, f"{site.tight(test, 4)} and {other}", "narrower condition", 0.24 * weight)
+        yield from site.replace(
+            test, f"{site.tight(test, 4)} and {other}", "narrower condition", 0.24 * weight
+        )
         yield from site.replace(test, f"{site.tight(test, 3)} or {other}", "wider condition", 0.2 * weight)
         if not loose:
             yield from site.replace(test, other, "condition", 0.16 * weight)
@@ -212,13 +225,30 @@ def guards(site: Site, function: FunctionNode) -> Iterator[Edit]:
     known = dict.fromkeys(t for v in answers if len(t := site.code(v)) < 25 and "\n" not in t)
     kinds = _answer_kinds(answers)
     values = [(v, 1.0) for v in kinds] + [(v, 0.8) for v in names] + [(v, 0.7) for v in list(known)[:3]]
-    values += [("None", 0.6), ("0", 0.5), ("[]", 0.4), ("False", 0.4), ("True", 0.4), ("''", 0.3), ("1", 0.3), ("{}", 0.2)]
+    values += [
+        ("None", 0.6),
+        ("0", 0.5),
+        ("[]", 0.4),
+        ("False", 0.4),
+        ("True", 0.4),
+        ("''", 0.3),
+        ("1", 0.3),
+        ("{}", 0.2),
+    ]
     conditions: list[tuple[str, float]] = []
     for name in names:
         number = _is_number(function, name)
-        conditions += [(f"not {name}", 0.7 if number else 1.0), (f"{name} is None", 0.8), (f"{name} == 0", 0.75)]
+        conditions += [
+            (f"not {name}", 0.7 if number else 1.0),
+            (f"{name} is None", 0.8),
+            (f"{name} == 0", 0.75),
+        ]
         conditions += [(f"{name} <= 0", 0.9 if number else 0.5), (f"{name} < 1", 0.6), (f"{name} < 0", 0.6)]
-        conditions += [(f"{name} == 1", 0.5), (f"{name} < 2", 0.4), (f"len({name}) < 2", 0.3 if number else 0.6)]
+        conditions += [
+            (f"{name} == 1", 0.5),
+            (f"{name} < 2", 0.4),
+            (f"len({name}) < 2", 0.3 if number else 0.6),
+        ]
     for i, a in enumerate(names):
         for b in names[i + 1 :]:
             conditions += [(f"{a} == {b}", 0.6), (f"{a} < {b}", 0.4), (f"{a} > {b}", 0.4)]
@@ -255,6 +285,8 @@ def _answer_kinds(answers: list[ast.expr]) -> list[str]:
             found.append("0")
         elif isinstance(value, (ast.Compare, ast.BoolOp)):
             found += ["False", "True"]
-        elif isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str)):
+        elif isinstance(value, ast.JoinedStr) or (
+            isinstance(value, ast.Constant) and isinstance(value.value, str)
+        ):
             found.append("''")
     return list(dict.fromkeys(found))

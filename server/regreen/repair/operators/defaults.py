@@ -22,7 +22,11 @@ def guards(site: Site, function: FunctionNode) -> Iterator[Edit]:
     indent, newline = site.source.indent(body[0].lineno), site.source.newline
     for argument, default in pairs:
         start, end = site.source.span(default)
-        made = isinstance(default, ast.Call) and isinstance(default.func, ast.Name) and default.func.id in ("list", "dict", "set")
+        made = (
+            isinstance(default, ast.Call)
+            and isinstance(default.func, ast.Name)
+            and default.func.id in ("list", "dict", "set")
+        )
         if isinstance(default, (ast.List, ast.Dict, ast.Set)) or made:
             name, value = argument.arg, site.code(default)
             guard = f"{indent}if {name} is None:{newline}{indent}    {name} = {value}{newline}"

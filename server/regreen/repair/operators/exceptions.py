@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from regreen.repair.operators.site import Site, arguments
 from regreen.repair.source import Edit, FunctionNode
 
-USUAL = ("ValueError", "KeyError", "TypeError", "IndexError", "LookupError", "AttributeError", "ZeroDivisionError")
+USUAL = (
+    "ValueError",
+    "KeyError",
+    "TypeError",
+    "IndexError",
+    "LookupError",
+    "AttributeError",
+    "ZeroDivisionError",
+)
 _MISSED = re.compile(r"DID NOT RAISE (?:<class ')?([\w.]+)|(\w+) not raised")
 
 
@@ -27,7 +35,11 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
     parent, field, _ = found
     raised = field == "exc" or (field == "func" and isinstance(site.source.parent(parent), ast.Raise))
     handled = field == "type" and isinstance(parent, ast.ExceptHandler)
-    if not raised and not handled and not (field == "elts" and isinstance(site.source.parent(parent), ast.ExceptHandler)):
+    if (
+        not raised
+        and not handled
+        and not (field == "elts" and isinstance(site.source.parent(parent), ast.ExceptHandler))
+    ):
         return
     hints = site.project.hints
     first = [name for name in (wanted(site), hints.type) if name and name.isidentifier()]
@@ -65,10 +77,27 @@ def guards(site: Site, function: FunctionNode) -> Iterator[Edit]:
     own = [f"self.{attribute}" for attribute in site.own_attributes()[:6]]
     names = arguments(function)[:4]
     for argument in names:
-        asked = [(f"{argument} < 0", 1.0), (f"{argument} <= 0", 0.95), (f"not {argument}", 0.9), (f"{argument} is None", 0.7)]
-        asked += [(f"{argument} == 0", 0.7), (f"not {argument}.strip()", 0.3), (f"not isinstance({argument}, str)", 0.2)]
-        for other in [*own, *(n for n in names if n != argument), *(n for n in site.module_names if n.isupper())]:
-            asked += [(f"{argument} > {other}", 0.7), (f"{argument} not in {other}", 0.7), (f"{argument} in {other}", 0.6)]
+        asked = [
+            (f"{argument} < 0", 1.0),
+            (f"{argument} <= 0", 0.95),
+            (f"not {argument}", 0.9),
+            (f"{argument} is None", 0.7),
+        ]
+        asked += [
+            (f"{argument} == 0", 0.7),
+            (f"not {argument}.strip()", 0.3),
+            (f"not isinstance({argument}, str)", 0.2),
+        ]
+        for other in [
+            *own,
+            *(n for n in names if n != argument),
+            *(n for n in site.module_names if n.isupper()),
+        ]:
+            asked += [
+                (f"{argument} > {other}", 0.7),
+                (f"{argument} not in {other}", 0.7),
+                (f"{argument} in {other}", 0.6),
+            ]
             asked += [(f"{argument} < {other}", 0.4), (f"{argument} >= {other}", 0.3)]
         for condition, likely in asked:
             lines = (f"if {condition}:", f'    raise {name}(f"bad {argument}: {{{argument}!r}}")')

@@ -89,7 +89,9 @@ def _name(site: Site, node: ast.Name) -> Iterator[Edit]:
     pool = [n for n in site.module_names if n != node.id]
     same_kind = [n for n in pool if n.isupper() == node.id.isupper()]
     for other, likeness in site.near(node.id, same_kind, 8):
-        yield from site.replace(node, other, "module name", (0.55 if called else 0.3) * (0.5 + 0.5 * likeness))
+        yield from site.replace(
+            node, other, "module name", (0.55 if called else 0.3) * (0.5 + 0.5 * likeness)
+        )
     if node.id in site.names and not called and field not in ("iter", "values"):
         for attribute in _of_names(site)[:8]:
             yield from site.replace(node, f"{node.id}.{attribute}", "attribute added", 0.2)
@@ -172,17 +174,27 @@ def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
             if isinstance(target, ast.Name):
                 start, end = site.source.span(target)
                 for other, likeness in site.near(target.id, site.names, 8):
-                    yield from site.edit(start, end, other, node.lineno, "target", 0.4 * (0.6 + 0.4 * likeness))
+                    yield from site.edit(
+                        start, end, other, node.lineno, "target", 0.4 * (0.6 + 0.4 * likeness)
+                    )
         if isinstance(node, ast.Assign) and len(targets) == 1 and isinstance(node.value, ast.Name):
             start, end = site.source.span(node)
             swapped = f"{node.value.id} = {site.code(targets[0])}"
             yield from site.edit(start, end, swapped, node.lineno, "swapped assignment", 0.3)
         value = node.value
-        pairs = isinstance(node, ast.Assign) and isinstance(targets[0], ast.Tuple) and isinstance(value, ast.Tuple)
+        pairs = (
+            isinstance(node, ast.Assign)
+            and isinstance(targets[0], ast.Tuple)
+            and isinstance(value, ast.Tuple)
+        )
         if pairs and isinstance(value, ast.Tuple) and len(value.elts) == 2:
             swapped = f"{site.code(value.elts[1])}, {site.code(value.elts[0])}"
             yield from site.replace(value, swapped, "order", 0.4)
-    elif isinstance(node, (ast.For, ast.AsyncFor)) and isinstance(node.target, ast.Tuple) and len(node.target.elts) == 2:
+    elif (
+        isinstance(node, (ast.For, ast.AsyncFor))
+        and isinstance(node.target, ast.Tuple)
+        and len(node.target.elts) == 2
+    ):
         first, second = node.target.elts
         start, end = site.source.span(first)[0], site.source.span(second)[1]
         swapped = f"{site.code(second)}, {site.code(first)}"

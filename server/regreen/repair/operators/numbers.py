@@ -41,7 +41,15 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
 def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
     parent = site.source.parent(node)
     signed = isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub)
-    tries = [(value + 1, 0.95), (value - 1, 0.9), (0, 0.7), (1, 0.7), (2, 0.5), (-value, 0.45), (value * 10, 0.3)]
+    tries = [
+        (value + 1, 0.95),
+        (value - 1, 0.9),
+        (0, 0.7),
+        (1, 0.7),
+        (2, 0.5),
+        (-value, 0.45),
+        (value * 10, 0.3),
+    ]
     if value % 10 == 0 and value:
         tries.append((value // 10, 0.35))
     tries += [(value * 2, 0.25), (10, 0.2), (-1, 0.4)]
@@ -85,8 +93,22 @@ def _asserted(site: Site) -> set[int]:
 
 
 def _floats(value: float) -> list[tuple[str, float]]:
-    tries = [(1 - value, 0.4), (value * 10, 0.4), (value / 10, 0.4), (value + 1, 0.4), (value - 1, 0.35), (-value, 0.3)]
-    tries += [(value * 100, 0.3), (value / 100, 0.3), (value * 2, 0.25), (value / 2, 0.25), (0.0, 0.3), (1.0, 0.3)]
+    tries = [
+        (1 - value, 0.4),
+        (value * 10, 0.4),
+        (value / 10, 0.4),
+        (value + 1, 0.4),
+        (value - 1, 0.35),
+        (-value, 0.3),
+    ]
+    tries += [
+        (value * 100, 0.3),
+        (value / 100, 0.3),
+        (value * 2, 0.25),
+        (value / 2, 0.25),
+        (0.0, 0.3),
+        (1.0, 0.3),
+    ]
     tries += [(1 + value, 0.4), (value + 0.1, 0.2), (value - 0.1, 0.2)]
     found: dict[str, float] = {}
     for number, weight in tries:

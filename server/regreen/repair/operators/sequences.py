@@ -24,7 +24,9 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
         swapped = f"{site.code(node.value)}: {site.code(node.key)}"
         start, end = site.source.span(node.key)[0], site.source.span(node.value)[1]
         yield from site.edit(start, end, swapped, node.lineno, "order", 0.4)
-    if isinstance(node, (ast.Name, ast.Attribute, ast.Call)) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+    if isinstance(node, (ast.Name, ast.Attribute, ast.Call)) and isinstance(
+        getattr(node, "ctx", ast.Load()), ast.Load
+    ):
         yield from _picked(site, node)
 
 
@@ -68,13 +70,17 @@ def _index(site: Site, node: ast.Subscript) -> Iterator[Edit]:
             yield from site.edit(*site.source.span(index), new, node.lineno, "index", weight)
     if not isinstance(index, ast.Constant):
         yield from site.edit(*site.source.span(index), f"-{site.tight(index, 12)}", node.lineno, "index", 0.2)
-        yield from site.edit(*site.source.span(index), f"~{site.tight(index, 12)}", node.lineno, "index", 0.05)
+        yield from site.edit(
+            *site.source.span(index), f"~{site.tight(index, 12)}", node.lineno, "index", 0.05
+        )
     if load:
         yield from site.replace(node, owner, "index dropped", 0.35)
         yield from site.replace(node, f"{owner}[{text}:]", "slice", 0.25)
         yield from site.replace(node, f"{owner}[:{text}]", "slice", 0.25)
         for default in ("0", "None", "[]", "''"):
-            yield from site.replace(node, f"{owner}.get({text}, {default})", "lookup", 0.2 if default == "0" else 0.12)
+            yield from site.replace(
+                node, f"{owner}.get({text}, {default})", "lookup", 0.2 if default == "0" else 0.12
+            )
     if isinstance(node.value, ast.Subscript) and not isinstance(node.value.slice, (ast.Slice, ast.Tuple)):
         inner = node.value
         swapped = f"{site.code(inner.value)}[{text}][{site.code(inner.slice)}]"
@@ -153,8 +159,12 @@ def _comprehension(site: Site, node: ast.ListComp | ast.SetComp | ast.GeneratorE
     for signature in site.project.signatures.values():
         if signature.predicate and len(signature.parameters) == 1 and not signature.method:
             for name in own:
-                yield from site.edit(end, end, f"{joint}{signature.name}({name})", node.lineno, "filter added", 0.2)
-                yield from site.edit(end, end, f"{joint}not {signature.name}({name})", node.lineno, "filter added", 0.2)
+                yield from site.edit(
+                    end, end, f"{joint}{signature.name}({name})", node.lineno, "filter added", 0.2
+                )
+                yield from site.edit(
+                    end, end, f"{joint}not {signature.name}({name})", node.lineno, "filter added", 0.2
+                )
     if loop.ifs:
         start = site.source.span(loop.iter)[1]
         yield from site.edit(start, site.source.span(loop.ifs[-1])[1], "", node.lineno, "filter dropped", 0.3)
@@ -165,14 +175,22 @@ def _picked(site: Site, node: ast.expr) -> Iterator[Edit]:
     parent, field, _ = site.source.parents[node]
     if field in ("func", "slice", "test") or isinstance(parent, (ast.Attribute, ast.Expr, ast.Await)):
         return
-    if isinstance(parent, ast.Subscript) and field == "value" or isinstance(parent, ast.keyword):
+    if (isinstance(parent, ast.Subscript) and field == "value") or isinstance(parent, ast.keyword):
         return
     if isinstance(node, ast.Name) and node.id not in site.names:
         return
     text = site.code(node)
     if len(text) > SHORT:
         return
-    for pick, weight in (("[1:]", 0.25), ("[:-1]", 0.2), ("[0]", 0.2), ("[-1]", 0.2), ("[::-1]", 0.2), ("[:]", 0.15), ("[1]", 0.12)):
+    for pick, weight in (
+        ("[1:]", 0.25),
+        ("[:-1]", 0.2),
+        ("[0]", 0.2),
+        ("[-1]", 0.2),
+        ("[::-1]", 0.2),
+        ("[:]", 0.15),
+        ("[1]", 0.12),
+    ):
         yield from site.replace(node, text + pick, "slice added", weight)
     if field in ("value", "iter", "args"):
         for name in site.names[:4]:

@@ -138,7 +138,9 @@ class Site:
         while scope is not None:
             if isinstance(scope, FunctionNode):
                 names += [a.arg for a in _arguments(scope)]
-                names += [n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+                names += [
+                    n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+                ]
                 names += [n.name for n in ast.walk(scope) if isinstance(n, FunctionNode) and n is not scope]
             scope = self.source.parent(scope)
         return [name for name in dict.fromkeys(names) if name not in ("self", "cls", "_")]
@@ -146,7 +148,9 @@ class Site:
     def _unused(self) -> set[str]:
         if self.function is None:
             return set()
-        read = {n.id for n in ast.walk(self.function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        read = {
+            n.id for n in ast.walk(self.function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        }
         return {name for name in self.names if name not in read}
 
     def _module_names(self) -> list[str]:
@@ -177,7 +181,11 @@ class Site:
             return []
         found: list[str] = []
         for node in ast.walk(klass):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "self"
+            ):
                 found.append(node.attr)
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 found.append(node.target.id)

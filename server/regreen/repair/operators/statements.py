@@ -23,7 +23,9 @@ def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
         yield from site.edit(*site.source.span(node), "pass", node.lineno, "jump", 0.25)
     elif isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
         yield from _kept(site, node)
-    if site.source.starts_line(node) and not isinstance(node, (FunctionNode, ast.ClassDef, ast.Import, ast.ImportFrom)):
+    if site.source.starts_line(node) and not isinstance(
+        node, (FunctionNode, ast.ClassDef, ast.Import, ast.ImportFrom)
+    ):
         yield from _moved(site, node)
         yield from _guarded(site, node)
         yield from _inserted(site, node)
@@ -56,10 +58,19 @@ def _kept(site: Site, node: ast.Expr) -> Iterator[Edit]:
     elif isinstance(value, ast.YieldFrom):
         yield from site.edit(start, end, f"yield {site.code(value.value)}", node.lineno, "yield", 0.5)
     elif isinstance(value, (ast.Call, ast.Await, ast.Name, ast.Compare, ast.BinOp, ast.Attribute)):
-        method = value.func.attr if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else ""
+        method = (
+            value.func.attr if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else ""
+        )
         in_place = method in ("append", "sort", "add", "extend", "update", "insert")
         own = site.function is not None and isinstance(value, ast.Call) and site.function.name in text[:60]
-        yield from site.edit(start, end, f"return {text}", node.lineno, "return added", 0.8 if own else 0.15 if in_place else 0.45)
+        yield from site.edit(
+            start,
+            end,
+            f"return {text}",
+            node.lineno,
+            "return added",
+            0.8 if own else 0.15 if in_place else 0.45,
+        )
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not in_place:
             owner = site.code(value.func.value)
             yield from site.edit(start, end, f"{owner} = {text}", node.lineno, "assignment added", 0.4)
@@ -98,7 +109,12 @@ def _moved(site: Site, node: ast.stmt) -> Iterator[Edit]:
             between = site.source.text[end:late]
             weight = 0.5 if _depend(node, after) else 0.06
             yield from site.edit(start, last, text + between + whole, node.lineno, "moved", weight)
-    if index == len(block) - 1 and len(block) > 1 and isinstance(parent, BLOCKS) and node.end_lineno == parent.end_lineno:
+    if (
+        index == len(block) - 1
+        and len(block) > 1
+        and isinstance(parent, BLOCKS)
+        and node.end_lineno == parent.end_lineno
+    ):
         out = site.source.indent(parent.lineno)
         loop = isinstance(parent, (ast.For, ast.While, ast.AsyncFor))
         weight = 0.6 if loop and isinstance(node, ast.Return) else 0.4
@@ -125,7 +141,9 @@ def _depend(first: ast.stmt, second: ast.stmt) -> bool:
     words: list[tuple[set[str], set[str]]] = []
     for statement in (first, second):
         nodes = list(ast.walk(statement))
-        named = {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+        named = {n.id for n in nodes if isinstance(n, ast.Name)} | {
+            n.attr for n in nodes if isinstance(n, ast.Attribute)
+        }
         stored = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         stored |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}
         stored |= {
@@ -133,7 +151,8 @@ def _depend(first: ast.stmt, second: ast.stmt) -> bool:
             for n in nodes
             if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)
             for part in [n.func.value]
-            if isinstance(part, (ast.Name, ast.Attribute)) and not (isinstance(part, ast.Name) and part.id == "self")
+            if isinstance(part, (ast.Name, ast.Attribute))
+            and not (isinstance(part, ast.Name) and part.id == "self")
         }
         words.append((stored - {"self"}, named - {"self"}))
     (stored1, named1), (stored2, named2) = words
@@ -211,7 +230,11 @@ def _number_attributes(site: Site) -> list[str]:
     klass = site.source.klass(site.function) if site.function is not None else None
     found: list[str] = []
     for node in ast.walk(klass) if klass is not None else ():
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and type(node.value.value) is int:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant)
+            and type(node.value.value) is int
+        ):
             found += [site.code(t) for t in node.targets if isinstance(t, ast.Attribute)]
     return list(dict.fromkeys(found))[:5]
 
@@ -228,7 +251,8 @@ def _copies(site: Site, node: ast.stmt) -> Iterator[tuple[str, float]]:
     simple = [
         n
         for n in ast.walk(site.function)
-        if isinstance(n, (ast.Assign, ast.AugAssign, ast.Expr)) and not site.source.is_docstring(getattr(n, "value", n))
+        if isinstance(n, (ast.Assign, ast.AugAssign, ast.Expr))
+        and not site.source.is_docstring(getattr(n, "value", n))
     ]
     for other in simple[:12]:
         text = site.code(other)
@@ -250,10 +274,14 @@ def _twins(site: Site, node: ast.stmt) -> Iterator[str]:
     """The statement with two names changed, when the function changes them so elsewhere: left/right, i/j."""
     assert site.function is not None
     text = site.code(node)
-    words = list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in site.names))
+    words = list(
+        dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in site.names)
+    )
     if "\n" in text or not 2 <= len(words) <= 4:
         return
-    there = {site.code(n) for n in ast.walk(site.function) if isinstance(n, ast.stmt) and not hasattr(n, "body")}
+    there = {
+        site.code(n) for n in ast.walk(site.function) if isinstance(n, ast.stmt) and not hasattr(n, "body")
+    }
     there |= {site.code(n) for n in ast.walk(site.function) if isinstance(n, ast.expr)}
     for fresh, rename in _renamed_twice(text, words, site.names[:8]):
         if fresh in there:
@@ -262,7 +290,9 @@ def _twins(site: Site, node: ast.stmt) -> Iterator[str]:
             yield fresh
 
 
-def _renamed_twice(text: str, words: list[str], names: list[str]) -> Iterator[tuple[str, Callable[[str], str]]]:
+def _renamed_twice(
+    text: str, words: list[str], names: list[str]
+) -> Iterator[tuple[str, Callable[[str], str]]]:
     """The text with two of its names replaced by two others that it does not speak of, and how."""
     fresh = [name for name in names if name not in words]
     for i, a in enumerate(words):
@@ -281,9 +311,7 @@ def _renamer(a: str, b: str, c: str, d: str) -> Callable[[str], str]:
 
 def _deleted(site: Site, node: ast.stmt) -> Iterator[Edit]:
     parent, field, _ = site.source.parents[node]
-    block = getattr(parent, field)
-    if not isinstance(block, list):
-        return
+    block: list[ast.stmt] = getattr(parent, field)
     start, end, _text = _whole(site, node)
     indent = site.source.indent(node.lineno)
     only = len(block) == 1

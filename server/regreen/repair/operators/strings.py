@@ -35,18 +35,42 @@ def quoted(site: Site, node: ast.Constant, value: str) -> str:
 def _constant(site: Site, node: ast.Constant, value: str) -> Iterator[Edit]:
     for other, weight in _shown(site, value):
         yield from site.replace(node, quoted(site, node, other), "string", weight)
-    tries = [(value.lower(), 0.4), (value.upper(), 0.3), (value.strip(), 0.35), (value + " ", 0.3), (" " + value, 0.3)]
-    tries += [(value.title(), 0.2), (value[:-1], 0.25), (value[1:], 0.25), ("", 0.25), (" ", 0.2), (value + "s", 0.15)]
-    tries += [(value + "\n", 0.2), (value.replace("_", "-"), 0.3), (value.replace("-", "_"), 0.3), (",", 0.1), (", ", 0.12)]
+    tries = [
+        (value.lower(), 0.4),
+        (value.upper(), 0.3),
+        (value.strip(), 0.35),
+        (value + " ", 0.3),
+        (" " + value, 0.3),
+    ]
+    tries += [
+        (value.title(), 0.2),
+        (value[:-1], 0.25),
+        (value[1:], 0.25),
+        ("", 0.25),
+        (" ", 0.2),
+        (value + "s", 0.15),
+    ]
+    tries += [
+        (value + "\n", 0.2),
+        (value.replace("_", "-"), 0.3),
+        (value.replace("-", "_"), 0.3),
+        (",", 0.1),
+        (", ", 0.12),
+    ]
     pool = [
         n.value
         for n in ast.walk(site.source.tree)
-        if isinstance(n, ast.Constant) and isinstance(n.value, str) and len(n.value) < 40 and not site.source.is_docstring(n)
+        if isinstance(n, ast.Constant)
+        and isinstance(n.value, str)
+        and len(n.value) < 40
+        and not site.source.is_docstring(n)
     ]
     for other, likeness in site.near(value, pool, 8):
         tries.append((other, 0.3 + 0.3 * likeness))
     if "%" in value:
-        tries += [(re.sub(r"%(\.\d+)?[a-z]", spec, value, count=1), 0.25) for spec in ("%s", "%d", "%.2f", "%.1f")]
+        tries += [
+            (re.sub(r"%(\.\d+)?[a-z]", spec, value, count=1), 0.25) for spec in ("%s", "%d", "%.2f", "%.1f")
+        ]
     if re.search(r"\{[^{}]*:[^{}]+\}", value):
         for spec in re.finditer(r"\{[^{}]*:([^{}]+)\}", value):
             for new, weight in specs(spec.group(1)):
@@ -108,18 +132,21 @@ def specs(spec: str) -> list[tuple[str, float]]:
     align, sign, alternate, zero, width, comma, digits, kind = match.groups()
     found: list[tuple[str, float]] = []
 
-    def spell(a: str = align, w: str = width, p: str = digits, k: str = kind, z: str = zero, c: str = comma) -> str:
+    def spell(
+        a: str = align, w: str = width, p: str = digits, k: str = kind, z: str = zero, c: str = comma
+    ) -> str:
         return a + sign + alternate + z + w + c + p + k
 
-    for new in ("<", ">", "^"):
-        if new != align and width:
-            found.append((spell(a=new), 0.5))
+    if width:
+        found += [(spell(a=new), 0.5) for new in ("<", ">", "^") if new != align]
     if width:
         found += [(spell(w=str(int(width) + 1)), 0.5), (spell(w=str(max(0, int(width) - 1))), 0.5)]
         found += [(spell(w=str(int(width) + 2)), 0.3), (spell(z="" if zero else "0"), 0.4)]
     if digits:
         number = int(digits[1:])
-        found += [(spell(p=f".{n}"), 0.5) for n in (number + 1, number - 1, 2, 1, 0) if n >= 0 and n != number]
+        found += [
+            (spell(p=f".{n}"), 0.5) for n in (number + 1, number - 1, 2, 1, 0) if n >= 0 and n != number
+        ]
     found.append((spell(c="" if comma else ","), 0.3))
     for new in ("d", "f", "x", "X", "%", "b", "e"):
         if kind and new != kind:
@@ -135,7 +162,9 @@ def _formatted(site: Site, node: ast.JoinedStr) -> Iterator[Edit]:
     text = site.source.text[start:end]
     for spec in re.finditer(r"\{[^{}]*?:([^{}:]+)\}", text):
         for new, weight in specs(spec.group(1)):
-            yield from site.edit(start + spec.start(1), start + spec.end(1), new, node.lineno, "format", weight)
+            yield from site.edit(
+                start + spec.start(1), start + spec.end(1), new, node.lineno, "format", weight
+            )
     for field in re.finditer(r"(?<!\{)\{([A-Za-z_][\w.\[\]'\"]*(?:\([^{}]*\))?)\}", text):
         at = start + field.end(1)
         for new in (":.2f", ":.1f", ":,", ":02d", ":03d", "!r", ":.0f", ":,.2f", ":.1%", ":.0%"):

@@ -1,28 +1,41 @@
 """What a forked child does: put a candidate in, run tests, write one JSON line for each thing it saw."""
 
+from __future__ import annotations
+
 import json
 import os
 import time
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List
 
 import pytest
+
 from regreen_worker import code, guard
 from regreen_worker.lines import Lines
 from regreen_worker.tests import Runner, mark
 
 
-def matches(nodeid, name):
+def matches(nodeid: str, name: str) -> bool:
     """True when a collected test is the named one, or one of its parametrizations or members."""
     return nodeid == name or nodeid.startswith((name + "[", name + "::"))
+
+
+if TYPE_CHECKING:
+    from regreen_worker.code import Parts, Swaps
+    from regreen_worker.serve import Request, Warm
+    from regreen_worker.tests import Fact
+
+Edits = Dict[str, "Parts"]
+Work = Callable[[List[Any]], None]
 
 
 class Nested:
     """A pytest plugin for a session inside a child, after the project's modules were dropped."""
 
-    def __init__(self, work):
+    def __init__(self, work: Work) -> None:
         self.work = work
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session):
+    def pytest_runtestloop(self, session: Any) -> bool:
         """Do the work with the fresh items instead of pytest's own loop."""
         self.work(session.items)
         return True
@@ -31,37 +44,40 @@ class Nested:
 class Child:
     """One job in a forked process. `warm` holds what the parent prepared; `out` is the pipe's writing end."""
 
-    def __init__(self, warm, out):
+    def __init__(self, warm: Warm, out: int) -> None:
         self.warm = warm
         self.out = out
         self.compared = warm.compared
         self.root = warm.root
 
-    def say(self, **fact):
+    def say(self, **fact: Any) -> None:
         """Write one line; what was said before a kill is not lost."""
         os.write(self.out, (json.dumps(fact) + "\n").encode())
 
-    def enter(self, closed):
+    def enter(self, closed: Iterable[str]) -> guard.Effects:
         """Leave the parent's group, watch side effects and refuse those in `closed`. Returns the watcher."""
         os.setpgid(0, 0)
         effects = guard.Effects(self.root, self.warm.free, frozenset(closed))
         effects.install()
         return effects
 
-    def place(self, edits):
+    def place(self, edits: Edits) -> Swaps | None:
         """Put edits {path: parts} in by swapping; None when the modules must be imported anew."""
-        done = []
+        done: Swaps = []
         for path, parts in edits.items():
             new = self.warm.swappable(path, parts)
             base = self.warm.files[path]
-            swapped = None if new is None else self.warm.functions.swap(base.path, base.old_region(base.region(parts)), new)
+            bound = base.region(parts)
+            swapped = None
+            if new is not None and bound is not None:
+                swapped = self.warm.functions.swap(base.path, base.old_region(bound), new)
             if swapped is None:
                 code.swap_back(done)
                 return None
             done += swapped
         return done
 
-    def with_items(self, edits, paths, work, fresh=False):
+    def with_items(self, edits: Edits, paths: list[str], work: Work, fresh: bool = False) -> str:
         """Call `work` with the items that run against the edits."""
         if not fresh and self.place(edits) is not None:
             work(self.warm.items)
@@ -78,7 +94,7 @@ class Child:
         pytest.main([*self.warm.options, *paths], plugins=[Nested(work)])
         return "session"
 
-    def _collect_again(self, paths):
+    def _collect_again(self, paths: list[str]) -> list[Any] | None:
         """Items of the same session, from modules imported anew; None where that is not safe.
 
         A conftest.py of the project stays as it was imported first: when it holds on to project modules, only
@@ -94,12 +110,12 @@ class Child:
 
     # what is asked for
 
-    def run_all(self, request):
+    def run_all(self, request: Request) -> None:
         """Run every test (those of `first` before the others), each with its time and its failure."""
         effects = self.enter(())
         first = set(request.get("first", ()))
 
-        def work(items):
+        def work(items: list[Any]) -> None:
             limit, slowest = request["limit"], 0.0
             ordered = sorted(items, key=lambda item: item.nodeid not in first)
             runner = Runner(self.root, self.compared)
@@ -123,12 +139,12 @@ class Child:
         mode = self.with_items(edits, paths, work, fresh=bool(request.get("paths")))
         self.say(end=True, mode=mode, effects=sorted(effects.seen))
 
-    def trace(self, request):
+    def trace(self, request: Request) -> None:
         """Run the named tests and say which project lines each executed."""
         self.enter(())
         wanted = request["tests"]
 
-        def work(items):
+        def work(items: list[Any]) -> None:
             by_id = {item.nodeid: item for item in items}
             chosen = [by_id[name] for name in wanted if name in by_id]
             runner = Runner(self.root, self.compared)
@@ -141,12 +157,12 @@ class Child:
         self.with_items(request.get("edits", {}), self.warm.paths, work)
         self.say(end=True)
 
-    def attempt(self, request):
+    def attempt(self, request: Request) -> None:
         """Run the target, then what passed before; stop at the first failure among either."""
         self.enter(request.get("closed", ()))
         plan = self.warm.plan
 
-        def work(items):
+        def work(items: list[Any]) -> None:
             by_id = {item.nodeid: item for item in items}
             target = [item for name in plan["target"] for item in items if matches(item.nodeid, name)]
             keep = [by_id[name] for name in plan["keep"] if name in by_id]
@@ -162,7 +178,7 @@ class Child:
         mode = self.with_items(request["edits"], self.warm.paths, work)
         self.say(end=True, mode=mode)
 
-    def _attempt(self, target, keep, also, request):
+    def _attempt(self, target: list[Any], keep: list[Any], also: list[Any], request: Request) -> None:
         runner = Runner(self.root, self.compared)
         order = [*target, *keep]
         following = [*order[1:], *(also[:1] or [None])]
@@ -178,13 +194,13 @@ class Child:
                 if rest is not None and outcome == "failed" and [index, about["line"]] > rest:
                     self._rest(keep, request)
                 return
-        green = []
+        green: list[str] = []
         for item, after in zip(also, [*also[1:], None]):
             if runner.run(item, after, request["limit"])[0] == "passed":
                 green.append(item.nodeid)
         self.say(target="passed", green=green, kept=len(keep))
 
-    def screen(self, requests):
+    def screen(self, requests: list[Request]) -> None:
         """Run only the target against several candidates, one after the other, in this one process.
 
         The code is put back between them; that nothing else was changed is checked by a last run of the code
@@ -209,7 +225,7 @@ class Child:
         outcome, error = runner.run(target[0], None, requests[0]["limit"])
         self.say(end=True, check=mark(outcome, runner.describe(target[0], error) if error else {}))
 
-    def _screened(self, runner, target, request):
+    def _screened(self, runner: Runner, target: list[Any], request: Request) -> Fact:
         rest = request.get("rest") or [0, 0]
         for index, item in enumerate(target):
             outcome, error = runner.run(item, None, request["limit"])
@@ -219,7 +235,7 @@ class Child:
                 return {"target": outcome, "passed": index, "about": about, "promising": promising}
         return {"target": "passed", "promising": True}
 
-    def _rest(self, items, request):
+    def _rest(self, items: list[Any], request: Request) -> None:
         """Does what passed before still pass, though the target does not pass yet?"""
         runner = Runner(self.root, self.compared)
         for item in items:

@@ -4,43 +4,67 @@ The seal around the worker is the wall; the audit hook only keeps one candidate 
 the next one.
 """
 
+from __future__ import annotations
+
+import contextlib
 import os
 import signal
 import sys
 import tempfile
 import warnings
+from typing import Any, Iterable
 
 WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "shutil.rmtree")
-SPAWNS = ("os.system", "subprocess.Popen", "os.posix_spawn", "os.exec", "os.fork", "os.forkpty", "os.kill", "os.killpg")
+CHANGES = (
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.mkdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "shutil.rmtree",
+)
+SPAWNS = (
+    "os.system",
+    "subprocess.Popen",
+    "os.posix_spawn",
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.kill",
+    "os.killpg",
+)
 
 
 class OutOfTime(BaseException):
     """A test used more time than it may."""
 
 
-def _alarm(signum, frame):
+def _alarm(signum: int, frame: Any) -> None:
     raise OutOfTime("the test used up its time")
 
 
-def limit(memory):
+def limit(memory: int) -> None:
     """Cap memory, file sizes and core dumps of this process and its children. `memory` is in bytes."""
     import resource
 
-    for what, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 64 << 20), (resource.RLIMIT_CORE, 0)):
-        try:
+    for what, value in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, 64 << 20),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(what, (value, value))
-        except (ValueError, OSError):
-            pass
     signal.signal(signal.SIGPROF, _alarm)
 
 
-def clock(seconds):
+def clock(seconds: float) -> None:
     """Start the clock of one test: `seconds` on the processor, so that a busy machine fails nobody."""
     signal.setitimer(signal.ITIMER_PROF, seconds, 0.02 if seconds else 0)
 
 
-def quiet():
+def quiet() -> None:
     """Nothing more is read from or written to the descriptors that this process began with."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -48,7 +72,7 @@ def quiet():
     warnings.simplefilter("ignore")
 
 
-def free_places():
+def free_places() -> tuple[str, ...]:
     """Folders where a candidate may write."""
     return tuple({os.path.realpath(tempfile.gettempdir()) + os.sep, "/dev/"})
 
@@ -56,25 +80,26 @@ def free_places():
 class Effects:
     """Sees writes, deletions, spawned processes and connections; refuses them when `closed`."""
 
-    def __init__(self, root, free, closed):
+    def __init__(self, root: str, free: tuple[str, ...], closed: Iterable[str]) -> None:
         self.root = root
-        self.closed = closed
-        self.seen = set()
+        self.closed = frozenset(closed)
+        self.seen: set[str] = set()
         self.free = free
 
-    def install(self):
+    def install(self) -> None:
         """Start watching; cannot be undone in this process."""
         sys.addaudithook(self._hook)
 
-    def _inside(self, path):
-        if not isinstance(path, (str, bytes, os.PathLike)):
+    def _inside(self, path: Any) -> bool:
+        try:
+            real = os.path.realpath(os.fsdecode(path))
+        except (TypeError, ValueError):
             return False
-        real = os.path.realpath(os.fsdecode(path))
         if real.startswith(self.root + os.sep) or real == self.root:
             return True
         return not real.startswith(self.free)
 
-    def _hook(self, event, args):
+    def _hook(self, event: str, args: Any) -> None:
         kind = ""
         if event == "open":
             if isinstance(args[2], int) and args[2] & WRITE and self._inside(args[0]):

@@ -1,11 +1,16 @@
 """Which project lines a test executes: sys.monitoring where there is one (3.12), else sys.settrace."""
 
+from __future__ import annotations
+
 import os
 import sys
 import threading
+from typing import Any, Dict, Set, Tuple
+
+MONITORING: Any = getattr(sys, "monitoring", None)
 
 
-def is_project(path, root):
+def is_project(path: str, root: str) -> bool:
     """True for a real path of the project that is neither a test nor installed."""
     if not path.startswith(root + os.sep):
         return False
@@ -21,12 +26,12 @@ def is_project(path, root):
 class Lines:
     """Collects (relative path, line) while a test runs."""
 
-    def __init__(self, root):
+    def __init__(self, root: str) -> None:
         self.root = root
-        self.known = {}
-        self.hits = set()
+        self.known: Dict[str, str] = {}
+        self.hits: Set[Tuple[str, int]] = set()
 
-    def path(self, filename):
+    def path(self, filename: str) -> str:
         """The relative path with forward slashes when the file is the project's, else ""."""
         if filename not in self.known:
             real = os.path.realpath(filename) if filename[:1] != "<" else ""
@@ -34,37 +39,37 @@ class Lines:
             self.known[filename] = real[len(self.root) + 1 :].replace(os.sep, "/") if good else ""
         return self.known[filename]
 
-    def start(self):
+    def start(self) -> None:
         """Begin for one test."""
         self.hits = set()
-        if hasattr(sys, "monitoring"):
+        if MONITORING is not None:
             self._monitor()
         else:
             sys.settrace(self._call)
             threading.settrace(self._call)
 
-    def stop(self):
+    def stop(self) -> dict[str, list[int]]:
         """End; returns {path: sorted lines}."""
-        if hasattr(sys, "monitoring"):
-            tool = sys.monitoring
+        if MONITORING is not None:
+            tool = MONITORING
             tool.set_events(4, 0)
             tool.register_callback(4, tool.events.LINE, None)
             tool.free_tool_id(4)
         else:
             sys.settrace(None)
             threading.settrace(None)
-        found = {}
+        found: Dict[str, Set[int]] = {}
         for filename, line in self.hits:
             path = self.path(filename)
             if path:
                 found.setdefault(path, set()).add(line)
         return {path: sorted(lines) for path, lines in found.items()}
 
-    def _monitor(self):
-        tool = sys.monitoring
+    def _monitor(self) -> None:
+        tool = MONITORING
         hits, disable = self.hits, tool.DISABLE
 
-        def line(code, number):
+        def line(code: Any, number: int) -> Any:
             if self.path(code.co_filename):
                 hits.add((code.co_filename, number))
             return disable
@@ -74,10 +79,10 @@ class Lines:
         tool.set_events(4, tool.events.LINE)
         tool.restart_events()
 
-    def _call(self, frame, event, arg):
+    def _call(self, frame: Any, event: str, arg: Any) -> Any:
         return self._line if self.path(frame.f_code.co_filename) else None
 
-    def _line(self, frame, event, arg):
+    def _line(self, frame: Any, event: str, arg: Any) -> Any:
         if event == "line":
             self.hits.add((frame.f_code.co_filename, frame.f_lineno))
         return self._line

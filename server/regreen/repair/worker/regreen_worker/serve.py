@@ -5,6 +5,9 @@ carries the "id". Children run side by side, `jobs` at most; a child past its wa
 its descendants.
 """
 
+from __future__ import annotations
+
+import contextlib
 import gc
 import importlib.util
 import json
@@ -14,14 +17,19 @@ import signal
 import socket
 import sys
 import time
+from types import CodeType
+from typing import Any, Dict
 
 import pytest
+
 from regreen_worker import code, guard
 from regreen_worker.child import Child
 from regreen_worker.tests import Compared, mark
 
-QUIET = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--maxfail=0", "--tb=native", "--no-header"]
-QUIET += ["--continue-on-collection-errors", "-p", "no:randomly", "-W", "ignore"]
+QUIET = (
+    "-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--maxfail=0", "--tb=native", "--no-header",
+    "--continue-on-collection-errors", "-p", "no:randomly", "-W", "ignore",
+)  # fmt: skip
 MEMORY = 3 << 30
 """Bytes of address space of one candidate."""
 BATCH = 10
@@ -30,10 +38,14 @@ OPTIONS = {"xdist": ["-n0"], "pytest_cov": ["--no-cov"]}
 """What must be said when a plugin is there: tests run in this process, and nothing is measured."""
 
 
+Fact = Dict[str, Any]
+Request = Dict[str, Any]
+
+
 class Job:
     """A running child."""
 
-    def __init__(self, batch, pid, pipe):
+    def __init__(self, batch: list[Request], pid: int, pipe: int) -> None:
         self.batch = batch
         self.wall = batch[0]["wall"] * (1 if len(batch) == 1 else 2)
         self.pid = pid
@@ -42,7 +54,7 @@ class Job:
         self.data = b""
 
     @property
-    def finished(self):
+    def finished(self) -> bool:
         """True when the child said its last word, even if a process it left holds the pipe open."""
         return b'"end": true' in self.data[-300:] and self.data.endswith(b"\n")
 
@@ -50,40 +62,40 @@ class Job:
 class Warm:
     """A pytest plugin that keeps the collected session and answers requests."""
 
-    def __init__(self, connection, opening):
+    def __init__(self, connection: socket.socket, opening: Fact) -> None:
         self.connection = connection
         self.root = os.path.realpath(os.getcwd())
-        self.paths = opening["paths"]
+        self.paths: list[str] = opening["paths"]
         self.jobs = opening.get("jobs", 1)
-        self.options = QUIET + ["--rootdir", self.root]
+        self.options = [*QUIET, "--rootdir", self.root]
         for module, extra in OPTIONS.items():
             if importlib.util.find_spec(module) is not None:
                 self.options += extra
         self.compared = Compared()
-        self.items = []
-        self.session = None
+        self.items: list[Any] = []
+        self.session: Any = None
         self.conftest = False
-        self.errors = []
-        self.files = {}
-        self.functions = None
-        self.plan = {"target": [], "keep": [], "also": []}
+        self.errors: list[Fact] = []
+        self.files: dict[str, code.BaseFile] = {}
+        self.functions = code.Functions(self.root)
+        self.plan: Fact = {"target": [], "keep": [], "also": []}
         self.served = False
         self.batch = BATCH
-        self.marks = {}
-        self.free = ()
-        self.seen = set()
-        self.cache = {}
+        self.marks: dict[str, Any] = {}
+        self.free: tuple[str, ...] = ()
+        self.seen: set[Any] = set()
+        self.cache: dict[Any, CodeType | None] = {}
         self.incoming = b""
 
     # pytest's side
 
-    def pytest_collectreport(self, report):
+    def pytest_collectreport(self, report: Any) -> None:
         """Remember what could not be collected."""
         if report.failed:
             self.errors.append({"node": report.nodeid, "text": str(report.longrepr)[-4000:]})
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session):
+    def pytest_runtestloop(self, session: Any) -> bool:
         """Serve instead of running tests."""
         self.items = list(session.items)
         self.session = session
@@ -91,7 +103,7 @@ class Warm:
         self.serve("")
         return True
 
-    def has_conftest(self):
+    def has_conftest(self) -> bool:
         """True when a conftest.py of the project was imported."""
         paths = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
         return any(
@@ -101,12 +113,12 @@ class Warm:
 
     # the conversation
 
-    def send(self, request, **facts):
+    def send(self, request: Request, **facts: Any) -> None:
         """Answer a request."""
         facts["id"] = request.get("id", 0)
         self.connection.sendall((json.dumps(facts) + "\n").encode())
 
-    def serve(self, problem):
+    def serve(self, problem: str) -> None:
         """Answer requests until the connection ends."""
         self.served = True
         self.functions = code.Functions(self.root)
@@ -118,7 +130,8 @@ class Warm:
         collected = [item.nodeid for item in self.items]
         version = [*sys.version_info[:2], sys.implementation.name]
         self.send({}, ready=True, collected=collected, errors=self.errors, problem=problem, version=version)
-        waiting, running = [], []
+        waiting: list[Request] = []
+        running: list[Job] = []
         try:
             going = True
             while going:
@@ -132,7 +145,7 @@ class Warm:
         for job in running:
             self.end(job, "killed", [])
 
-    def pump(self, waiting, running):
+    def pump(self, waiting: list[Request], running: list[Job]) -> bool:
         """Wait for a request or a child; False when the other side has gone."""
         sources = [self.connection, *[job.pipe for job in running]]
         pause = None
@@ -159,7 +172,7 @@ class Warm:
                 self.end(job, "killed", waiting)
         return True
 
-    def take(self, request, waiting, running):
+    def take(self, request: Request, waiting: list[Request], running: list[Job]) -> None:
         """A request that needs no child is answered at once, others wait for their turn."""
         what = request["do"]
         if what == "files":
@@ -178,7 +191,7 @@ class Warm:
         else:
             waiting.append(request)
 
-    def note_module_paths(self):
+    def note_module_paths(self) -> None:
         """Code objects name their file as the import system did."""
         for module in list(sys.modules.values()):
             path = getattr(module, "__file__", None)
@@ -188,7 +201,7 @@ class Warm:
                     if base.path == real:
                         base.module_path = path
 
-    def compiled(self, path, parts):
+    def compiled(self, path: str, parts: code.Parts) -> CodeType | None:
         """Code of the region with the parts put in, or None when it is not valid Python."""
         key = (path, tuple(map(tuple, parts)))
         if key not in self.cache:
@@ -203,7 +216,7 @@ class Warm:
                 self.cache[key] = None
         return self.cache[key]
 
-    def swappable(self, path, parts):
+    def swappable(self, path: str, parts: code.Parts) -> CodeType | None:
         """Code of the region with the parts put in when only function bodies change, else None."""
         base = self.files[path]
         bound = base.region(parts)
@@ -214,9 +227,9 @@ class Warm:
             return None
         return new
 
-    def known(self, request):
+    def known(self, request: Request) -> str:
         """Why a candidate needs no run: "invalid", "same" (as the file, or as one tried before), or ""."""
-        marks = set()
+        marks: set[Any] = set()
         for path, parts in request["edits"].items():
             new = self.compiled(path, parts)
             if new is None:
@@ -233,7 +246,7 @@ class Warm:
         self.seen.add(key)
         return ""
 
-    def begin(self, waiting):
+    def begin(self, waiting: list[Request]) -> Job | None:
         """Fork a child for what waits longest, with others like it; None when that was answered without one."""
         request = waiting.pop(0)
         batch = [request]
@@ -241,7 +254,12 @@ class Warm:
             if len(self.cache) > 1000:
                 self.cache.clear()
             batch = [request] if self.new(request) else []
-            while waiting and len(batch) < self.batch and waiting[0]["do"] == "try" and not waiting[0].get("solo"):
+            while (
+                waiting
+                and len(batch) < self.batch
+                and waiting[0]["do"] == "try"
+                and not waiting[0].get("solo")
+            ):
                 if not self.new(waiting[0]):
                     waiting.pop(0)
                 elif batch and not self.all_swappable([*batch[-1:], waiting[0]]):
@@ -257,11 +275,11 @@ class Warm:
         os.close(its)
         return Job(batch, pid, mine)
 
-    def all_swappable(self, requests):
+    def all_swappable(self, requests: list[Request]) -> bool:
         """True when none of the requests needs the modules imported anew."""
         return all(self.swappable(path, parts) for r in requests for path, parts in r["edits"].items())
 
-    def new(self, request):
+    def new(self, request: Request) -> bool:
         """True when a candidate has to be run; else it is answered here."""
         if request.get("seen"):
             return True
@@ -272,7 +290,7 @@ class Warm:
         request["seen"] = True
         return True
 
-    def child(self, batch, mine, its):
+    def child(self, batch: list[Request], mine: int, its: int) -> None:
         """The child's whole life."""
         try:
             os.close(mine)
@@ -289,13 +307,11 @@ class Warm:
         finally:
             os._exit(0)
 
-    def end(self, job, how, waiting):
+    def end(self, job: Job, how: str, waiting: list[Request]) -> None:
         """Kill what is left of a child and answer its requests."""
         for kill, who in ((os.killpg, job.pid), (os.kill, job.pid)):
-            try:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(who, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass
         os.waitpid(job.pid, 0)
         while how and select.select([job.pipe], [], [], 0)[0]:
             data = os.read(job.pipe, 1 << 20)
@@ -303,7 +319,7 @@ class Warm:
                 break
             job.data += data
         os.close(job.pipe)
-        facts = []
+        facts: list[Fact] = []
         for line in job.data.split(b"\n"):
             try:
                 facts.append(json.loads(line))
@@ -319,7 +335,9 @@ class Warm:
             self.marks = {f["test"]: mark(f["outcome"], f["about"]) for f in facts if "about" in f}
         self.send(job.batch[0], facts=facts, seconds=seconds)
 
-    def end_batch(self, job, facts, killed, seconds, waiting):
+    def end_batch(
+        self, job: Job, facts: list[Fact], killed: bool, seconds: float, waiting: list[Request]
+    ) -> None:
         """Answer the plain failures of a batch; promising candidates and those not reached wait once more."""
         heard = {fact["index"]: fact for fact in facts if "index" in fact}
         begun = max([fact["start"] for fact in facts if "start" in fact], default=-1)
@@ -328,7 +346,7 @@ class Warm:
         spoilt = check is not None and usual is not None and check != usual
         if spoilt:
             self.batch = max(1, self.batch // 2)
-        again = []
+        again: list[Request] = []
         for index, request in enumerate(job.batch):
             fact = heard.get(index)
             if fact is None and index == begun and killed:
@@ -342,7 +360,7 @@ class Warm:
         waiting[:0] = again
 
 
-def main(descriptor):
+def main(descriptor: int) -> None:
     """Read the opening request, collect, serve."""
     connection = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)

@@ -1,13 +1,20 @@
 """Running single tests without reports, and describing why one failed."""
 
+from __future__ import annotations
+
 import difflib
+import importlib
 import os
 import re
 import unittest
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import pytest
+
 from regreen_worker import guard
 
+Fact = Dict[str, Any]
+Outcome = Tuple[str, Optional[BaseException]]
 SKIPS = (pytest.skip.Exception, unittest.SkipTest)
 TEXT = 2000
 """Characters kept of a message or of a compared value."""
@@ -16,20 +23,19 @@ TEXT = 2000
 class Compared:
     """Remembers the values of the last failing comparison, in place of pytest's own explanation of it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.last = None
         try:
-            from _pytest.assertion import util
-
+            util: Any = importlib.import_module("_pytest.assertion.util")
             util._reprcompare = self._compare
         except (ImportError, AttributeError):
             pass
 
-    def _compare(self, op, left, right):
+    def _compare(self, op: str, left: Any, right: Any) -> None:
         self.last = (op, left, right)
 
 
-def short(value):
+def short(value: Any) -> str:
     """repr, cut, never failing."""
     try:
         return repr(value)[:TEXT]
@@ -37,7 +43,7 @@ def short(value):
         return "<%s>" % type(error).__name__
 
 
-def distance(left, right, depth=0):
+def distance(left: Any, right: Any, depth: int = 0) -> float:
     """How far apart two compared values are: 0 for equal, at most 1."""
     try:
         if left == right:
@@ -51,34 +57,41 @@ def distance(left, right, depth=0):
         return 0.1 + 0.7 * gap / (gap + abs(right) + 1.0) if gap == gap else 1.0
     if type(left) is not type(right) or depth > 3:
         return 1.0
-    if isinstance(left, str):
+    return _distance_of_many(left, right, depth)
+
+
+def _distance_of_many(left: Any, right: Any, depth: int) -> float:
+    """The same for two texts or collections of one type."""
+    kind = str(left.__class__.__name__)
+    if kind == "str":
         return 1.0 - 0.95 * difflib.SequenceMatcher(None, left[:400], right[:400], autojunk=False).ratio()
-    if isinstance(left, (list, tuple)):
-        longest = max(len(left), len(right))
-        if longest > 200 or not longest:
-            return 0.9
-        same = sum(distance(a, b, depth + 1) for a, b in zip(left, right))
-        return min(1.0, 0.02 + 0.95 * (same + abs(len(left) - len(right))) / longest)
-    if isinstance(left, dict):
-        keys = set(left) | set(right)
-        if len(keys) > 200 or not keys:
-            return 0.9
-        far = sum(distance(left[k], right[k], depth + 1) if k in left and k in right else 1.0 for k in keys)
-        return min(1.0, 0.02 + 0.95 * far / len(keys))
-    if isinstance(left, (set, frozenset)):
-        return min(1.0, 0.02 + 0.95 * len(left ^ right) / max(1, len(left | right)))
-    return 0.9
+    far, most = 0.0, 0
+    if kind in ("list", "tuple"):
+        most = max(len(left), len(right))
+        far = abs(len(left) - len(right))
+        if most <= 200:
+            far += sum(distance(a, b, depth + 1) for a, b in zip(left, right))
+    elif kind == "dict":
+        keys: Set[Any] = set(left) | set(right)
+        most = len(keys)
+        if most <= 200:
+            far = sum(
+                distance(left[k], right[k], depth + 1) if k in left and k in right else 1.0 for k in keys
+            )
+    elif kind in ("set", "frozenset"):
+        far, most = len(left ^ right), len(left | right)
+    return min(1.0, 0.02 + 0.95 * far / most) if 0 < most <= 200 else 0.9
 
 
 class Runner:
     """Runs items one by one through pytest's own hooks."""
 
-    def __init__(self, root, compared):
+    def __init__(self, root: str, compared: Compared) -> None:
         self.root = root
         self.compared = compared
-        self._paths = {}
+        self._paths: Dict[str, str] = {}
 
-    def run(self, item, after, seconds):
+    def run(self, item: Any, after: Any, seconds: float) -> Outcome:
         """Run one item; returns (outcome, exception). `after` is the next item, `seconds` its time."""
         self.compared.last = None
         result = ("passed", None)
@@ -97,7 +110,7 @@ class Runner:
         guard.clock(0)
         return self._teardown(item, after, seconds, result)
 
-    def _teardown(self, item, after, seconds, result):
+    def _teardown(self, item: Any, after: Any, seconds: float, result: Outcome) -> Outcome:
         guard.clock(seconds)
         try:
             item.ihook.pytest_runtest_teardown(item=item, nextitem=after)
@@ -113,16 +126,16 @@ class Runner:
         return result
 
     @staticmethod
-    def _outcome(error):
+    def _outcome(error: BaseException) -> Outcome:
         if isinstance(error, guard.OutOfTime):
             return ("timeout", error)
         if isinstance(error, SKIPS):
             return ("skipped", error)
         return ("failed", error)
 
-    def describe(self, item, error):
+    def describe(self, item: Any, error: BaseException | None) -> Fact:
         """Type, message, frames inside the project (test first) and the compared values of a failure."""
-        frames = []
+        frames: List[List[Any]] = []
         trace = getattr(error, "__traceback__", None)
         while trace is not None:
             code = trace.tb_frame.f_code
@@ -131,8 +144,8 @@ class Runner:
                 frames.append([path, trace.tb_lineno, code.co_name])
             trace = trace.tb_next
         test = self._relative(str(item.fspath))
-        line = next((f[1] for f in frames if f[0] == test), 0)
-        about = {
+        line: int = next((f[1] for f in frames if f[0] == test), 0)
+        about: Fact = {
             "type": type(error).__name__,
             "bases": [base.__name__ for base in type(error).__mro__[1:-2]],
             "message": str(error)[:TEXT] if not isinstance(error, guard.OutOfTime) else "",
@@ -141,14 +154,16 @@ class Runner:
         }
         if self.compared.last is not None and isinstance(error, AssertionError):
             op, left, right = self.compared.last
-            about.update(op=op, left=short(left), right=short(right), kinds=[type(left).__name__, type(right).__name__])
+            about.update(
+                op=op, left=short(left), right=short(right), kinds=[type(left).__name__, type(right).__name__]
+            )
             if isinstance(left, str) and isinstance(right, str):
                 about.update(texts=[left[:TEXT], right[:TEXT]])
             if op == "==":
                 about["distance"] = distance(left, right)
         return about
 
-    def _relative(self, filename):
+    def _relative(self, filename: str) -> str:
         """A project file's path with forward slashes; "" for any other."""
         if filename not in self._paths:
             real = os.path.realpath(filename)
@@ -160,6 +175,6 @@ class Runner:
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
-def mark(outcome, about):
+def mark(outcome: str, about: Fact) -> list[Any]:
     """Equal for two runs of the same code that failed the same way."""
     return [outcome, about.get("type"), about.get("line"), _ADDRESS.sub("0x", about.get("message", "")[:300])]
