@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -198,7 +199,7 @@ class Workbench:
         """The tab of an editor."""
         return self.page.locator(".tabs-container .tab").filter(has_text=text).first
 
-    def status(self, text: str) -> Locator:
+    def status(self, text: str | re.Pattern[str]) -> Locator:
         """An item of the status bar."""
         return self.page.locator(".statusbar-item").filter(has_text=text).first
 
