@@ -42,7 +42,7 @@ async def list_tests(folder: Path, python: str | None, mode: SealMode, as_json: 
             print(nodeid)
         for line in errors:
             print(f"cannot collect: {line}", file=sys.stderr)
-    if report.problem and not report.collected:
+    if report.problem and not report.finished:
         raise RegreenError(report.problem)
     if not report.collected and not as_json:
         print(f"There are no tests in {folder}.", file=sys.stderr)

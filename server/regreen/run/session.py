@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import contextlib
 import sys
@@ -203,6 +204,10 @@ class Session:
         """The target alone, run fresh. Raises the Stop for a target that needs no fix or cannot have one."""
         with self._budget.clock.spend("tests"):
             report = await judge.baseline(self._draft.overlay())
+        if broken := self._syntax_error_in_test():
+            raise SetupProblem(broken)
+        if all(record.outcome == "missing" for record in report.tests.values()) and report.finished:
+            raise UsageError(f"There is no test {self.target.nodeid}. `regreen tests` lists those there are.")
         if problem := setup_problem(report):
             raise SetupProblem(problem)
         if not report.failed:
@@ -212,6 +217,16 @@ class Session:
                 f"{self.target.nodeid} is skipped or expected to fail, so there is nothing to turn green."
             )
         return report
+
+    def _syntax_error_in_test(self) -> str:
+        """The test file is locked, so nothing but the person can mend it."""
+        try:
+            ast.parse(self._draft.text(self.target.path) or "")
+        except SyntaxError as error:
+            return f"{self.target.path} does not parse, line {error.lineno}: {error.msg}. Mend the test file first."
+        except ValueError as error:
+            return f"{self.target.path} does not parse: {error}. Mend the test file first."
+        return ""
 
     # -- the parts -------------------------------------------------------------------------------------
 

@@ -1,0 +1,5 @@
+"""Scripted servers for the runs."""
+
+from scripted.fixtures import scripted
+
+__all__ = ["scripted"]
