@@ -171,7 +171,7 @@ function render(event: Exclude<RunEvent, { event: "text" }>): Line[] {
     case "call":
       return [info(`  → ${showCall(event.name, event.arguments)}`), { level: "debug", text: `    ${JSON.stringify(event.arguments)}` }];
     case "result":
-      return [info(`  ${event.ok === false ? "✗" : "✓"} ${event.name}: ${shorten(event.summary, 200)}`)];
+      return [info(`  ${event.ok === false ? "✗" : "←"} ${event.name}: ${shorten(event.summary, 200)}`)];
     case "trial":
       return [info(`  trial: ${showVerdict(event.verdict)}`)];
     case "proposal":
