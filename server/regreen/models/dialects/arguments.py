@@ -41,22 +41,26 @@ _PATCHES = (
 )
 
 
-def fit(asked: Asked, scene: Scene) -> list[Asked] | Fault:
+def fit(asked: Asked, scene: Scene, depth: int = 0) -> list[Asked] | Fault:
     """The call with real names and types; more than one when a list of edits or paths was given."""
+    if depth > 6:
+        name = corrective.quoted(asked.name, 60)
+        wrong = f"The arguments of {name} hold calls inside calls, so nothing was run. Send one call with its values."
+        return scene.fault("bad_arguments", wrong)
     named = scene.tools.resolve(asked.name)
     raw = unpacked(asked.arguments, scene, named.tool)
     if isinstance(raw, Fault):
         return raw
     if len(raw) > 1:
-        return _each([Asked(asked.name, one, asked.id, asked.guessed) for one in raw], scene)
+        return _each([Asked(asked.name, one, asked.id, asked.guessed) for one in raw], scene, depth)
     values = raw[0] if raw else {}
     if not values and "(" in asked.name and (inside := pythonic.only_calls(asked.name, scene.tools)):
-        return fit(replace(inside[0], id=asked.id), scene)
+        return fit(replace(inside[0], id=asked.id), scene, depth + 1)
     if not named.tool and (several := objects.calls_in(values, scene)):
-        return _each(several, scene)
+        return _each(several, scene, depth)
     tool, fault = named.tool, None
     if inner := _whole_call(values, scene):
-        return fit(Asked(inner[0], inner[1], asked.id, asked.guessed), scene)
+        return fit(Asked(inner[0], inner[1], asked.id, asked.guessed), scene, depth + 1)
     if named.tool == "run_tests" and "path" not in values and isinstance(values.get("command"), str):
         values = {**values, "path": (shell.as_tool(values["command"]) or ("", {}))[1].get("path")}
     if named.kind == "leaked":
@@ -90,14 +94,16 @@ def fit(asked: Asked, scene: Scene) -> list[Asked] | Fault:
         if isinstance(found, Fault):
             return found
         if found:
-            return _each([Asked(one.name, one.arguments, asked.id, asked.guessed) for one in found], scene)
+            return _each(
+                [Asked(one.name, one.arguments, asked.id, asked.guessed) for one in found], scene, depth
+            )
     return _typed(scene.tools.specs[tool], values, asked, scene)
 
 
-def _each(calls: list[Asked], scene: Scene) -> list[Asked] | Fault:
+def _each(calls: list[Asked], scene: Scene, depth: int) -> list[Asked] | Fault:
     done: list[Asked] = []
     for one in calls[:40]:
-        fitted = fit(one, scene)
+        fitted = fit(one, scene, depth + 1)
         if isinstance(fitted, Fault):
             return fitted
         done += fitted
@@ -230,7 +236,7 @@ def _typed(spec: ToolSpec, values: dict[str, Any], asked: Asked, scene: Scene) -
         )  # fmt: skip
     several = [str(one) for one in as_list(given.get("path"))] if "path" in given else []
     if len(several) > 1 and not _rich(spec):
-        return _each([Asked(spec.name, {**given, "path": one}, asked.id) for one in several[:20]], scene)
+        return _each([Asked(spec.name, {**given, "path": one}, asked.id) for one in several[:20]], scene, 1)
     result: dict[str, Any] = {}
     for name in properties:
         if name not in given:

@@ -201,8 +201,9 @@ def _tags_gone(text: str) -> str | None:
 
 def _dedented(text: str) -> str | None:
     """A file that is indented as a whole, or whose first line alone is."""
+    indent = len(text) - len(text.lstrip(" \t"))
     plain = textwrap.dedent(text)
-    return plain if plain != text and not plain[:1].isspace() else text.lstrip(" \t")
+    return plain if indent % 4 == 0 and plain != text and not plain[:1].isspace() else text.lstrip(" \t")
 
 
 def _prompts(text: str) -> str | None:
@@ -233,7 +234,9 @@ def _fence(text: str) -> str | None:
     if not blocks and lines[0].lstrip().startswith(("```", "~~~")):
         return "\n".join(lines[1:])
     fences = [at for at, line in enumerate(lines) if line.strip() in ("```", "~~~")]
-    if not blocks and len(fences) == 1:  # the code's end, and maybe talk after it
+    if (
+        not blocks and len(fences) == 1 and text.count("```") + text.count("~~~") == 1
+    ):  # the code's end, and maybe talk after it
         return "\n".join(lines[: fences[0]])
     return None
 

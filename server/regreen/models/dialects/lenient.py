@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 _STRICT = json.JSONDecoder(strict=False)
-_DEEPEST = 24
+_DEEPEST = 16
 
 _QUOTES: tuple[tuple[str, str], ...] = (
     ('"""', '"""'),

@@ -90,7 +90,6 @@ _HARNESS_WORDS = frozenset(
         "tool",
         "function",
         "functions",
-        "think",
         "none",
         "null",
         "undefined",

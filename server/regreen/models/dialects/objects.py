@@ -32,7 +32,7 @@ def calls_in(value: object, scene: Scene, guessed: bool = False, depth: int = 0)
     if items:
         return [call for item in items[:60] for call in calls_in(item, scene, guessed, depth + 1)]
     given = as_mapping(value)
-    if not given or given.get("role") in _RESULT_ROLES:
+    if not given or str(given.get("role")) in _RESULT_ROLES:
         return []
     if call := _one(given, scene, guessed):
         return [call]

@@ -119,6 +119,7 @@ class Block:
     start: int
     end: int
     closed: bool
+    name: str = ""  # a file name behind the language
 
 
 @dataclass(slots=True)

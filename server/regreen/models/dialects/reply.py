@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from regreen.agent.conversation import ToolSpec
@@ -12,6 +13,7 @@ from regreen.models.dialects import (
     fences,
     openings,
     packing,
+    plain,
     scan,
     spoken,
     thoughts,
@@ -167,6 +169,11 @@ def _from_text(said: Spoken, scene: Scene, tests_locked: bool) -> Reading:
         return _failed(found.faults[0][1], prose, thinking)
     if found.blocks and (reading := _from_blocks(text, found, scene, said.finish, thinking, tests_locked)):
         return reading
+    if not found.blocks and not found.unfinished_thought and not found.invented:
+        if once := plain.decoded(text):
+            return _from_text(replace(said, text=once), scene, tests_locked)
+        if asked := plain.read(prose, scene):
+            return _reading(carry(asked, scene, tests_locked), "", thinking)
     if found.unfinished_thought:
         return _failed(
             scene.fault(
@@ -193,10 +200,10 @@ def _from_blocks(
     for block in found.blocks:
         if block.language in openings.SHELL_LANGUAGES:
             continue
-        name = edits.name_before(text, block.start)
+        name = block.name or edits.name_before(text, block.start)
         outcome = fences.splice(block.code, scene, name)
         alone = is_python(name) and not scene.files and len(found.blocks) == 1 and bool(block.code.strip())
-        if outcome is None and alone and _named_alone(text, block.start, name):
+        if outcome is None and alone and (block.name or _named_alone(text, block.start, name)):
             outcome = [Asked("write_file", {"path": name, "content": block.code})]
         if outcome is None:
             continue

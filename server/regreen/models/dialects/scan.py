@@ -369,7 +369,10 @@ class _Scanner:
             return self.bare_diff(match.start(), end, body, closing is not None)
         if language in CODE_LANGUAGES | {""} and (calls := pythonic.only_calls(body, self.scene.tools)):
             return self.add(match.start(), stop, *calls)
-        self.found.blocks.append(Block(language, body, match.start(), stop, closing is not None))
+        named = re.search(r"[\w./-]+\.py\b", info)
+        name = named.group() if named else ""
+        language = "python" if language == name.lower() else language
+        self.found.blocks.append(Block(language, body, match.start(), stop, closing is not None, name))
         return stop
 
     def opens_data(self, head: str) -> bool:
