@@ -55,6 +55,8 @@ class Workspace:
     @classmethod
     def open(cls, root: Path, policy: Policy | None = None) -> Workspace:
         """Open `root`. Raises UsageError for folders that are no project: home, system folders, a drive."""
+        if sys.platform == "win32":
+            raise UsageError("Regreen cannot confine itself to a folder on Windows yet. Run it in WSL 2.")
         real = Path(os.path.realpath(root))
         reason = refused_as_workspace(real)
         if reason:

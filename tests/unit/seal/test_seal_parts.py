@@ -235,3 +235,45 @@ def test_the_trial_is_handed_over_without_following_links(tmp_path: Path):
     assert tree.stat().st_uid == nobody()
     assert (outside / "file").stat().st_uid == 0
     assert outside.stat().st_uid == 0
+
+
+def test_the_profile_for_macos_denies_by_default_and_names_real_paths(tmp_path: Path):
+    from regreen.testing.seal.macos import profile
+
+    for name in ("ws", 'tr"ee', "scratch"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "scratch")
+    python = interpreter(tmp_path / "opt" / "python")
+    access = Access(tmp_path / "ws", tmp_path / 'tr"ee', tmp_path / "link", python)
+    lines = profile(access).split("\n")
+    assert lines[:2] == ["(version 1)", "(deny default)"]
+    writes = next(line for line in lines if line.startswith("(allow file-write*"))
+    assert f'(subpath "{tmp_path}/tr\\"ee")' in writes
+    assert f'(subpath "{tmp_path}/scratch")' in writes
+    assert f'"{tmp_path}/ws"' not in profile(access)
+    assert f'(subpath "{tmp_path}/opt/python")' not in writes
+    assert not any("network" in line or "mach" in line for line in lines)
+    assert all(line.count("(") == line.count(")") for line in lines)
+
+
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_everything_can_be_imported_elsewhere(platform: str):
+    """A process in which the modules of POSIX and Linux are missing, as far as that can be played."""
+    import subprocess
+
+    missing = ["fcntl", "resource", "pwd", "grp", "termios"] if platform == "win32" else []
+    code = (
+        f"import sys\nsys.path[:0] = {[path for path in sys.path if path]!r}\n"
+        "import asyncio, subprocess, tempfile, pathlib, ctypes, shutil, json\n"
+        f"for name in {missing!r}: sys.modules[name] = None\n"
+        f"sys.platform = {platform!r}\n"
+        "import os\n"
+        "for name in ('O_DIRECTORY', 'O_NOFOLLOW', 'O_NONBLOCK', 'O_CLOEXEC', 'geteuid', 'pidfd_open', 'memfd_create'):\n"
+        "    if hasattr(os, name): delattr(os, name)\n"
+        "from regreen.testing.seal import choose, door, environment, libraries, output, seccomp, process, privileges\n"
+        "from regreen.testing.seal import launching, unsealed, landlock, bubblewrap, macos, mounts\n"
+        "from regreen.workspace import names, policy, text, confine, root, journal, writer, recovery\n"
+        "print(asyncio.run(choose.choose('prefer')).seal.name)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.stdout.strip() == "none", ended.stderr

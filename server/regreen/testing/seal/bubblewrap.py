@@ -19,7 +19,6 @@ import contextlib
 import functools
 import json
 import os
-import resource
 import select
 import shutil
 import signal
@@ -153,6 +152,8 @@ class _Space:
 
     def let_go(self, limits: Limits) -> None:
         """The command's shell waits for its word: hold on to process 1, set limits, say it."""
+        import resource
+
         if not self._learn():
             raise RegreenError("bubblewrap did not tell which process it started. Is it older than 0.4?")
         for pid in () if is_root() else descendants(self.root):

@@ -61,9 +61,11 @@ async def _probe() -> Choice:
 
 
 def _candidates() -> list[Callable[[], Seal]]:
-    if sys.platform == "linux":
-        return [_bubblewrap, _landlock]
-    return [_none_known]
+    known: dict[str, list[Callable[[], Seal]]] = {
+        "linux": [_bubblewrap, _landlock],
+        "darwin": [_sandbox_exec],
+    }
+    return known.get(sys.platform, [_none_known])
 
 
 def _bubblewrap() -> Seal:
@@ -81,6 +83,14 @@ def _landlock() -> Seal:
     if why := landlock.usable():
         raise RegreenError(why)
     return landlock.Landlock()
+
+
+def _sandbox_exec() -> Seal:
+    from regreen.testing.seal import macos
+
+    if not macos.PROGRAM.is_file():
+        raise RegreenError(f"{macos.PROGRAM} is missing")
+    return macos.SandboxExec()
 
 
 def _none_known() -> Seal:
@@ -114,4 +124,4 @@ async def _try(seal: Seal) -> None:
 def _cure() -> str:
     if sys.platform == "linux":
         return "Install bubblewrap (on Debian and Ubuntu: sudo apt install bubblewrap)."
-    return "Linux, or WSL 2 on Windows, has a seal."
+    return "On Windows, use WSL 2, which has a seal."

@@ -124,7 +124,7 @@ class _Group:
 
 def _only_leader_left(group: int) -> bool:
     """True when no living process of the group is left (the dead leader waits to be reaped by us)."""
-    for name in os.listdir("/proc"):  # noqa: PTH208
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else []:  # noqa: PTH112, PTH208
         if not name.isdigit() or int(name) == group:
             continue
         try:

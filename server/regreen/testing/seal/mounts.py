@@ -14,11 +14,10 @@ from regreen.testing.seal.door import Access, Limits
 from regreen.testing.seal.libraries import interpreter_paths, user_site, within
 from regreen.testing.seal.privileges import is_root, nobody
 
-_ETC = (
-    "ld.so.cache", "localtime", "timezone", "alternatives", "ssl", "ca-certificates", "pki", "crypto-policies",
-    "mime.types", "fonts", "protocols", "services",
-)  # fmt: skip
-_ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "gai.conf")
+_ETC_FOLDERS = ("alternatives", "ssl", "ca-certificates", "pki", "crypto-policies", "fonts")
+_ETC_FILES = ("ld.so.cache", "localtime", "timezone", "mime.types", "protocols", "services")
+_ETC_FILES_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "gai.conf")
+_LARGEST_FILE = 1 << 20
 _STORES = ("/nix/store", "/gnu/store")
 
 
@@ -82,7 +81,8 @@ def _system(network: bool) -> Iterable[tuple[str | bytes, ...]]:
         elif path.is_dir():
             yield ("--ro-bind", str(path), str(path))
     for store in _STORES:
-        yield ("--ro-bind-try", store, store)
+        if Path(store).is_dir():
+            yield ("--ro-bind", store, store)
     user = nobody() if is_root() else os.getuid()
     group = nobody() if is_root() else os.getgid()
     account = f"sealed:x:{user}:{group}:sealed:/home/sealed:/bin/sh\n"
@@ -93,10 +93,16 @@ def _system(network: bool) -> Iterable[tuple[str | bytes, ...]]:
     if not network:
         files["hosts"] = "127.0.0.1 localhost sealed\n::1 localhost\n"
         files["nsswitch.conf"] = "passwd: files\ngroup: files\nhosts: files\n"
-    for name, text in files.items():
-        yield ("--perms", "0644", "--ro-bind-data", text.encode(), f"/etc/{name}")
-    for name in (*_ETC, *(_ETC_NETWORK if network else ())):
-        if Path("/etc", name).exists():
+    contents = {name: text.encode() for name, text in files.items()}
+    for name in (*_ETC_FILES, *(_ETC_FILES_NETWORK if network else ())):
+        with contextlib.suppress(OSError):
+            contents[name] = Path("/etc", name).read_bytes()
+    # Copied, not mounted: every mount costs bubblewrap a look through all of them. The root becomes read-only.
+    for name, content in contents.items():
+        if len(content) <= _LARGEST_FILE:
+            yield ("--perms", "0644", "--file", content, f"/etc/{name}")
+    for name in _ETC_FOLDERS:
+        if Path("/etc", name).is_dir():
             yield ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
 
 
