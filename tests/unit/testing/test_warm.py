@@ -97,7 +97,7 @@ async def test_what_was_printed_is_kept(bench: Bench) -> None:
     failure = report.tests["test_x.py::test_fails"].failure
     assert failure is not None
     assert "said before failing" in failure.output
-    assert "1 failed" in report.output
+    assert "collected 1 item" in report.output
 
 
 async def test_a_run_that_takes_too_long_is_ended_and_the_next_one_works(bench: Bench) -> None:

@@ -81,6 +81,7 @@ class Probe:
         self._guards: Dict[str, Any] = {}
         self._warnings = 0
         self._clock = perf_counter
+        self._exit = os._exit
 
     # --- options that hinder -------------------------------------------------------------------------------
 
@@ -179,6 +180,12 @@ class Probe:
         if elsewhere:
             self._emit("elsewhere", paths=elsewhere)
         self._emit("finish", status=int(exitstatus))
+        if int(exitstatus) in (0, 1, 2, 5):
+            # Everything is told. The summary on the terminal is for people who are not there, and plugins take
+            # their time over it: hypothesis imports itself there, for the first time and with all its parts.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            self._exit(int(exitstatus))
 
     # --- tests ---------------------------------------------------------------------------------------------
 

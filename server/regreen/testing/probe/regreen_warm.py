@@ -38,6 +38,9 @@ def preload(workspace: str) -> None:
     from _pytest.assertion import install_importhook
     from _pytest.config import get_config
 
+    for name in ("pdb", "faulthandler", "readline", "unittest", "doctest"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     config: Any = get_config()
     hook: Any = install_importhook(config)
     try:
