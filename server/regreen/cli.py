@@ -6,16 +6,17 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from regreen import __version__
 from regreen.agent.budget import Allowance
 from regreen.errors import RegreenError, UsageError
 from regreen.settings import DEFAULT_MODEL, RunSettings
 
-Command = Callable[[argparse.Namespace], int]
+if TYPE_CHECKING:
+    from regreen.run.protocol import Channel
 
 
 class _Parser(argparse.ArgumentParser):
@@ -47,6 +48,10 @@ def parser() -> argparse.ArgumentParser:
     fix.add_argument("--resume", metavar="RUN", help="go on from the best state of an earlier run")
     _run_options(fix)
     fix.set_defaults(run=_fix)
+    ask = commands.add_parser("ask", help="a task in words; the tests decide, where there are any")
+    ask.add_argument("text", metavar="TEXT")
+    _run_options(ask)
+    ask.set_defaults(run=_ask)
     serve = commands.add_parser("serve", help="the language server, on stdin and stdout")
     serve.add_argument(
         "--tcp", type=_positive, metavar="PORT", help="listen on this port of 127.0.0.1 instead"
@@ -139,7 +144,7 @@ def _settings(options: argparse.Namespace) -> RunSettings:
 
 def _fix(options: argparse.Namespace) -> int:
     from regreen.run.fix import fix
-    from regreen.run.protocol import Channel, JsonChannel
+    from regreen.run.protocol import JsonChannel
 
     channel: Channel
     if options.json:
@@ -159,6 +164,31 @@ def _fix(options: argparse.Namespace) -> int:
         if options.json:
             channel.emit(_usage_outcome(options.target, error))
         raise
+
+
+def _ask(options: argparse.Namespace) -> int:
+    from regreen.run.fix import ask
+
+    settings, channel = _settings(options), _channel(options.json)
+    try:
+        return asyncio.run(ask(options.text, options.workspace, settings, channel, Path.cwd()))
+    except UsageError as error:
+        if options.json:
+            channel.emit(_usage_outcome(options.text, error))
+        raise
+
+
+def _channel(as_json: bool) -> Channel:
+    """Where a run shows itself. With JSON nothing but the protocol reaches standard output."""
+    from regreen.run.protocol import JsonChannel
+
+    if as_json:
+        sink = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+        return JsonChannel(_private_input(), sink)
+    from regreen.run.terminal import TerminalChannel
+
+    return TerminalChannel(source=_private_input())
 
 
 def _private_input() -> int:

@@ -23,14 +23,19 @@ class Run:
     """One run. Events are collected as they come; `say` answers."""
 
     def __init__(
-        self, folder: Path, target: str, *options: str, environ: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        target: str,
+        *options: str,
+        environ: Mapping[str, str] | None = None,
+        command: str = "fix",
     ) -> None:
-        command = [sys.executable, "-m", "regreen", "fix", target, "--json", "--workspace", str(folder)]
-        command += ["--python", sys.executable, *options]
+        line = [sys.executable, "-m", "regreen", command, target, "--json", "--workspace", str(folder)]
+        line += ["--python", sys.executable, *options]
         self.events: list[Event] = []
         self._arrived = threading.Condition()
         self._process = subprocess.Popen(
-            command,
+            line,
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

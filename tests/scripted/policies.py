@@ -143,6 +143,27 @@ def escape(seen: Seen) -> Answer:
     return write_calls("native", "This should do it.", (tries[seen.turns],), bool(seen.tools))
 
 
+def explorer(seen: Seen) -> Answer:
+    """Finds a bug in bug.py by itself: two looks at once, a check, an edit, a check, an explanation."""
+    check = Call("run_python", {"code": "import bug\nprint(bug.mean([2, 4]))"})
+    edit = {"path": "bug.py", "find": "sum(values) / 2", "replace": "sum(values) / len(values)"}
+    turns: list[tuple[str, tuple[Call, ...]]] = [
+        ("Let me look.", (Call("list_files", {}), Call("read_file", {"path": "bug.py"}))),
+        (
+            "Let me see what it gives.",
+            (Call("run_python", {"code": "import bug\nprint(bug.mean([1, 2, 3]))"}),),
+        ),
+        ("The mean divides by 2, whatever the number of values.", (Call("edit_file", edit),)),
+        ("Now the same check again.", (check,)),
+    ]
+    if seen.turns >= len(turns):
+        return Answer(
+            "mean() divided by 2 instead of by the number of values; now it divides by len(values)."
+        )
+    why, calls = turns[seen.turns]
+    return write_calls("native", why, calls, bool(seen.tools))
+
+
 def text_loop(seen: Seen) -> Answer:
     """Says one line many times and stops in the end."""
     return Answer("Let me check the cart again.\n" * 200)
@@ -198,6 +219,7 @@ POLICIES: dict[str, Policy] = {
     "weak": Policy(weak),
     "cycle": Policy(cycle),
     "fumbles": Policy(fumbles),
+    "explorer": Policy(explorer),
     "same_read": Policy(rotation(_READ_CART)),
     "abab": Policy(rotation(_READ_CART, _READ_OFFER)),
     "abcabc": Policy(rotation(_READ_CART, _READ_OFFER, _LOOK)),

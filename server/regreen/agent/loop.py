@@ -16,6 +16,8 @@ from regreen.agent.trace import reply_event
 
 REPLIES_WITHOUT_CALL = 3
 """So many replies in a row without a call that could be carried out, and the run is stuck."""
+_PROSE = ("", "no_call", "claims_done")
+"""Reasons of a corrective (`models.dialects`) behind which there is nothing but words."""
 
 
 class Result(Protocol):
@@ -139,9 +141,8 @@ class Agent:
         why = prompt.first_sentence(reply.text)
         results = await self._tools.carry_out(reply.calls, why, reply.confidence)
         for result in results:
-            self.messages.append(
-                Message("tool", result.text, call_id=result.call.id, tool_name=result.call.name)
-            )
+            text = f"{result.text}\n{reply.note}" if reply.note and result is results[-1] else result.text
+            self.messages.append(Message("tool", text, call_id=result.call.id, tool_name=result.call.name))
         self._budget.check()
 
     async def _answer(self, reply: Reply) -> None:
@@ -163,10 +164,10 @@ class Agent:
         self.messages.append(Message("user", text))
 
     def _is_claim(self, reply: Reply) -> bool:
-        """Plain prose that says the work is done; without a target to judge by, any prose that is not corrected."""
-        if not self._verified:
-            return not reply.corrective
-        return prompt.claims_done(reply.text) and not prompt.holds_code(reply.text)
+        """Plain prose that says the work is done; without a target to judge by, any plain prose."""
+        if prompt.holds_code(reply.text) or reply.reason not in _PROSE:
+            return False
+        return not self._verified or prompt.claims_done(reply.text)
 
     async def _hear_claim(self) -> None:
         if await self._scene.confirmed():

@@ -8,7 +8,7 @@ from regreen.agent.conversation import Message
 
 SYSTEM = """\
 You fix Python code so that a failing test passes. The tests are run for you after every edit.
-Say in one sentence what is wrong, then call edit_file with the exact lines to replace. Keep edits small.
+Say in one sentence what is wrong, then call edit_file with the exact lines to replace.
 Tests are locked; do not special-case them.
 If the test contradicts itself, answer TEST LOOKS WRONG: and the lines in conflict."""
 

@@ -48,9 +48,12 @@ class Bench:
 
     async def run(self, path: str | None) -> str:
         """Run the target, or the tests of a path, on the draft; the result as text for the model."""
+        return await self._run_selection([path or self._target.nodeid])
+
+    async def _run_selection(self, selection: list[str]) -> str:
         with self._clock.spend("tests"):
             tree = self._trial.prepare(self._draft.overlay())
-            report = await self._runner.run(tree, [path or self._target.nodeid])
+            report = await self._runner.run(tree, selection)
         return report_text(report)
 
     async def python(self, code: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from regreen.agent.stops import EXIT_CODES, OutcomeName
 from regreen.errors import UsageError
+from regreen.run.ask import AskSession
 from regreen.run.folders import RunFolders
 from regreen.run.protocol import Channel, Event, Hearing
 from regreen.run.resume import earlier_run
@@ -69,6 +70,25 @@ async def fix(
         if parsed.single:
             return await _interruptible(Session(target, opened, python, settings, channel, earlier))
         return await _fix_all(target, opened, python, settings, channel)
+    finally:
+        opened.close()
+
+
+async def ask(task: str, workspace: str | None, settings: RunSettings, channel: Channel, cwd: Path) -> int:
+    """Work on a task in words; returns the exit code. Raises UsageError before a run has started."""
+    if not task.strip():
+        raise UsageError(
+            'Say what to do, for instance: regreen ask "There is a bug in bug.py, find and fix it"'
+        )
+    root = (cwd / workspace) if workspace else cwd
+    if not root.is_dir():
+        raise UsageError(f"There is no folder {root} to work in.")
+    opened = Workspace.open(root)
+    if settings.unlock_tests:
+        opened.policy.unlock_tests()
+    try:
+        python = find_interpreter(opened.root, settings.python)
+        return await _interruptible(AskSession(task.strip(), opened, python, settings, channel))
     finally:
         opened.close()
 

@@ -24,7 +24,7 @@ from regreen.workspace.writer import Conflict, Writer
 _RANK = {"fixed": 4, "forward": 3, "changed": 2, "same": 1, "worse": 0}
 
 
-class Judge(Protocol):
+class Trials(Protocol):
     """Who runs trials."""
 
     async def judge(self, overlay: Mapping[str, bytes | None], changes: Changes) -> Verdict:
@@ -39,7 +39,7 @@ class Desk:
         self,
         workspace: Workspace,
         draft: Draft,
-        judge: Judge,
+        judge: Trials,
         writer: Writer,
         channel: Channel,
         emit: Emit,

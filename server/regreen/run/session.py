@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,15 @@ from regreen.models.faults import MissingModel
 from regreen.repair.ground import SearchGround
 from regreen.run.bench import Bench
 from regreen.run.folders import RunFolders
+from regreen.run.listener import ModelListener
 from regreen.run.outcome import Ending
-from regreen.run.proposals import Desk
+from regreen.run.proposals import Desk, Trials
 from regreen.run.protocol import Channel, Event
 from regreen.run.resume import Earlier
 from regreen.settings import RunSettings
-from regreen.testing.evidence import Evidence, gather
+from regreen.testing.evidence import gather
 from regreen.testing.judge import Judge
-from regreen.testing.report import Report
+from regreen.testing.report import Failure, Report
 from regreen.testing.runner import TestRunner
 from regreen.testing.seal.choose import choose as choose_seal
 from regreen.testing.seal.door import Seal
@@ -58,10 +59,14 @@ from regreen.workspace.trial import Trial
 from regreen.workspace.writer import Writer
 
 TICK_SECONDS = 1.0
+_EXPLAINED: tuple[OutcomeName, ...] = ("fixed", "not_verified")
 
 
 class Session:
     """A run. `execute` plays it and returns the exit code; `outcome` is known afterwards."""
+
+    system = prompt.SYSTEM
+    tools = menu.FIX
 
     def __init__(
         self,
@@ -73,6 +78,7 @@ class Session:
         earlier: Earlier | None = None,
     ) -> None:
         self.target = target
+        self.label = target.nodeid
         self.run = defaults.new_run_id()
         self.outcome: OutcomeName = "error"
         self._workspace = workspace
@@ -85,7 +91,7 @@ class Session:
         self._folders = RunFolders(self.run)
         self._trace = TraceWriter(self._folders.trace)
         self._journal = Journal(self._folders.journal, self.run)
-        self._listener = _Listener(self._emit, self._budget)
+        self._listener = ModelListener(self._emit, self._budget)
         self._task: asyncio.Task[Any] | None = None
         self._cancelled = False
         self._desk: Desk | None = None
@@ -154,39 +160,51 @@ class Session:
             stack.push_async_callback(runner.aclose)
             trial = Trial(self._workspace.root, self._folders.trial)
             stack.callback(trial.close)
-            judge = Judge(runner, trial, self.target)
+            judge = Judge(runner, trial, self.target, locked=self._locked)
             model = await self._choose_model(choice.seal, trial, judge)
             stack.push_async_callback(model.aclose)
             self._started(model)
-            ticker = asyncio.create_task(self._tick())
-            stack.callback(ticker.cancel)
+            self._beside(stack, self._tick())
             return await self._fix(stack, judge, trial, runner, model)
+
+    @staticmethod
+    def _beside(stack: contextlib.AsyncExitStack, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Do some work beside the run; it is ended, and waited for, before the run's folders go."""
+        task = asyncio.create_task(work)
+
+        async def end() -> None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        stack.push_async_callback(end)
+        return task
+
+    def _locked(self, path: str) -> bool:
+        return self._workspace.may_write(path).permission in ("locked", "refused")
 
     async def _fix(
         self, stack: contextlib.AsyncExitStack, judge: Judge, trial: Trial, runner: TestRunner, model: Model
     ) -> Stop:
-        warming = asyncio.create_task(self._warm(model))
-        stack.callback(warming.cancel)
+        warming = self._beside(stack, self._warm(model))
         if self._earlier:
             self._draft.keep([self._draft.change(p, text) for p, text in self._earlier.texts.items()])
         report = await self._baseline(judge)
         evidence = gather(self.target, report, self._draft.text)
         self._emit({"event": "evidence", **evidence.to_json(), "seconds": round(report.seconds, 3)})
-        broadening = asyncio.create_task(judge.broaden(self._draft.overlay()))
-        stack.callback(broadening.cancel)
+        self._beside(stack, judge.broaden(self._draft.overlay()))
         await warming
-        desk = self._desk = self._new_desk(judge, evidence)
+        desk = self._desk = self._new_desk(judge, evidence.failure)
         shown = [unit.path for unit in evidence.functions]
         bench = Bench(self.target, self._draft, desk, trial, runner, self._budget.clock, shown)
         toolbox = Toolbox(self._workspace, self._draft, desk, bench, self._emit)
-        self._agent = Agent(model, toolbox, menu.FIX, bench, self._budget, self._listener, self._emit)
+        self._agent = Agent(model, toolbox, self.tools, bench, self._budget, self._listener, self._emit)
         told = self._earlier.told() if self._earlier else ""
         stop = await self._agent.run(prompt.opening(evidence.render(), told))
         if isinstance(stop, Stuck) and desk.rejected:
             return Rejected(f"The last proposal was rejected, and there was nothing else to show. {stop}")
         return stop
 
-    def _new_desk(self, judge: Judge, evidence: Evidence) -> Desk:
+    def _new_desk(self, judge: Trials, failure: Failure | None) -> Desk:
         return Desk(
             self._workspace,
             self._draft,
@@ -197,7 +215,7 @@ class Session:
             self._budget.clock,
             self._settings.approval,
             self._settings.writes,
-            evidence.failure,
+            failure,
         )
 
     async def _baseline(self, judge: Judge) -> Report:
@@ -277,14 +295,14 @@ class Session:
         )
 
     async def _warm(self, model: Model) -> None:
-        system = (Message("system", prompt.SYSTEM),)
+        system = (Message("system", self.system),)
         try:
-            await model.warm(system, menu.FIX, self._listener)
+            await model.warm(system, self.tools, self._listener)
         except MissingModel as missing:
             if not missing.can_pull or not self._settings.interactive or not await self._may_pull(missing):
                 raise
             await missing.pull(self._progress)
-            await model.warm(system, menu.FIX, self._listener)
+            await model.warm(system, self.tools, self._listener)
 
     async def _may_pull(self, missing: MissingModel) -> bool:
         with self._budget.clock.spend("person"):
@@ -331,7 +349,7 @@ class Session:
             {
                 "event": "started",
                 "run": self.run,
-                "target": self.target.nodeid,
+                "target": self.label,
                 "workspace": str(self._workspace.root),
                 "python": str(self._python),
                 "model": model.name,
@@ -350,7 +368,7 @@ class Session:
         self.outcome = stop.outcome
         desk = self._desk
         ending = Ending(
-            self.target.nodeid,
+            self.label,
             stop,
             self._budget,
             self._model_name,
@@ -360,7 +378,7 @@ class Session:
             notes=self._notes,
         )
         if desk:
-            ending.explanation = self._explanation(desk) if stop.outcome == "fixed" else str(stop)
+            ending.explanation = self._explanation(desk) if stop.outcome in _EXPLAINED else str(stop)
             ending.confidence = desk.confidence if stop.outcome == "fixed" else ""
             ending.verdict = desk.verdict
             ending.written = desk.written
@@ -373,34 +391,4 @@ class Session:
     def _explanation(self, desk: Desk) -> str:
         """Why the fix works: the reasons of the accepted edits, or what the model said last."""
         said = self._agent.last_text if self._agent else ""
-        return " ".join(desk.reasons) or said
-
-
-class _Listener:
-    """Passes on what a model says, and stops the budget's clock while it loads."""
-
-    def __init__(self, emit: Any, budget: Budget) -> None:
-        self._emit = emit
-        self._budget = budget
-        self._waiting = False
-        self._charged = False
-
-    def text(self, delta: str) -> None:
-        """A piece of the model's text."""
-        self._emit({"event": "text", "delta": delta})
-
-    def waiting(self, reason: str) -> None:
-        """The model loads, or the server is busy."""
-        self._emit({"event": "progress", "text": reason, "percent": None})
-        if not self._waiting:
-            self._waiting = True
-            self._charged = self._budget.clock.doing == "model"
-            if self._charged:
-                self._budget.clock.enter("loading")
-
-    def working(self) -> None:
-        """The model works."""
-        if self._waiting:
-            self._waiting = False
-            if self._charged and self._budget.clock.doing == "loading":
-                self._budget.clock.leave()
+        return " ".join(desk.reasons) or said if self.target.path else said or " ".join(desk.reasons)
