@@ -177,7 +177,7 @@ def test_cancelling_a_real_run_leaves_no_process(connect: Connect, toy_shop: Pat
     start = time.monotonic()
     client.execute("regreen.cancel", {"run": run})
     assert client.outcome(run)["outcome"] == "cancelled"
-    assert time.monotonic() - start < 4  # 2 s, and a margin for a busy machine
+    assert time.monotonic() - start < 8  # 2 s where nothing else runs
     time.sleep(0.5)
     assert not processes_of(toy_shop)
 
