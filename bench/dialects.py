@@ -64,7 +64,10 @@ CHANGED = CODE.replace("if amount < 3:", "if amount <= 3:")
 FILES = {"shop/prices.py": CODE}
 KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
     "native call": lambda: (written(CODE), {}),
-    "native call, arguments as text": lambda: (native("write_file", json.dumps({"path": "p.py", "content": CODE})), {}),
+    "native call, arguments as text": lambda: (
+        native("write_file", json.dumps({"path": "p.py", "content": CODE})),
+        {},
+    ),
     "tool_call tag": lambda: (said(f"<tool_call>\n{CALL}\n</tool_call>"), {}),
     "bare JSON": lambda: (said(CALL), {}),
     "JSON fence with prose": lambda: (said(f"Here it is.\n```json\n{CALL}\n```\nDone."), {}),
@@ -74,16 +77,31 @@ KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
     "JSON cut in the text": lambda: (said(CALL[:-400]), {}),
     "Python dictionary": lambda: (said(repr(json.loads(CALL))), {}),
     "XML parameters": lambda: (
-        said(f"<function=write_file>\n<parameter=path>p.py</parameter>\n<parameter=content>\n{CODE}</parameter>\n</function>"),
+        said(
+            f"<function=write_file>\n<parameter=path>p.py</parameter>\n<parameter=content>\n{CODE}</parameter>\n</function>"
+        ),
         {},
     ),
-    "element per tool": lambda: (said(f"<write_file><path>p.py</path><content>\n{CODE}</content></write_file>"), {}),
+    "element per tool": lambda: (
+        said(f"<write_file><path>p.py</path><content>\n{CODE}</content></write_file>"),
+        {},
+    ),
     "pythonic call": lambda: (said(f"write_file(path='p.py', content={CODE!r})"), {}),
     "mistral marker": lambda: (said("[TOOL_CALLS]" + CALL), {}),
-    "react": lambda: (said(f"Action: write_file\nAction Input: {json.dumps({'path': 'p.py', 'content': CODE})}"), {}),
-    "search/replace block": lambda: (said(f"p.py\n<<<<<<< SEARCH\n{CODE[:3700]}\n=======\n{CODE[3700:]}\n>>>>>>> REPLACE"), {}),
+    "react": lambda: (
+        said(f"Action: write_file\nAction Input: {json.dumps({'path': 'p.py', 'content': CODE})}"),
+        {},
+    ),
+    "search/replace block": lambda: (
+        said(f"p.py\n<<<<<<< SEARCH\n{CODE[:3700]}\n=======\n{CODE[3700:]}\n>>>>>>> REPLACE"),
+        {},
+    ),
     "unified diff": lambda: (
-        said("--- a/p.py\n+++ b/p.py\n@@ -1,9 +1,9 @@\n" + "\n".join(" " + line for line in CODE.splitlines()) + "\n-a\n+b\n"),
+        said(
+            "--- a/p.py\n+++ b/p.py\n@@ -1,9 +1,9 @@\n"
+            + "\n".join(" " + line for line in CODE.splitlines())
+            + "\n-a\n+b\n"
+        ),
         {},
     ),
     "function in a fence, spliced": lambda: (said(f"```python\n{CHANGED}```"), FILES),
@@ -92,10 +110,16 @@ KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
         FILES,
     ),
     "edit that fits nowhere": lambda: (
-        native("edit_file", {"path": "shop/prices.py", "find": CODE[400:1600].replace("amount", "count"), "replace": "x"}),
+        native(
+            "edit_file",
+            {"path": "shop/prices.py", "find": CODE[400:1600].replace("amount", "count"), "replace": "x"},
+        ),
         FILES,
     ),
-    "thinking before a call": lambda: (said(f"<think>{PROSE}</think>" + '{"name": "run_tests", "arguments": {}}'), {}),
+    "thinking before a call": lambda: (
+        said(f"<think>{PROSE}</think>" + '{"name": "run_tests", "arguments": {}}'),
+        {},
+    ),
     "thinking never closed": lambda: (said("<think>" + PROSE), {}),
     "prose without a call": lambda: (said(PROSE), {}),
     "a loop": lambda: (said("I will fix the loop. " * 380), {}),
@@ -110,7 +134,10 @@ KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
     "text: curly quotes": lambda: (written(CODE.replace('"', "”")), {}),
     "text: quotes escaped": lambda: (written(CODE.replace('"', '\\"')), {}),
     "text: strings broken over lines": lambda: (written(CODE + "\nx = 'a\n'\n"), {}),
-    "text: talk at the end": lambda: (written(CODE + "\nThis version handles every case as the tests expect.\n"), {}),
+    "text: talk at the end": lambda: (
+        written(CODE + "\nThis version handles every case as the tests expect.\n"),
+        {},
+    ),
     "text: lost functions": lambda: (written(CODE[: CODE.index("def price_9")]), FILES),
 }
 
@@ -127,14 +154,18 @@ def measure(rounds: int) -> list[tuple[str, int, float, float]]:
             start = time.thread_time()
             read_reply(message, ALL, files)
             times.append((time.thread_time() - start) * 1000)
-        rows.append((name, len(json.dumps(message, ensure_ascii=False)), min(times), statistics.median(times)))
+        rows.append(
+            (name, len(json.dumps(message, ensure_ascii=False)), min(times), statistics.median(times))
+        )
     return rows
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rounds", type=int, default=9)
-    options.add_argument("--limit", type=float, help="exit with 1 when a best time is above this many milliseconds")
+    options.add_argument(
+        "--limit", type=float, help="exit with 1 when a best time is above this many milliseconds"
+    )
     given = options.parse_args()
     rows = measure(given.rounds)
     print(f"{'kind':34} {'chars':>7} {'best ms':>8} {'median':>8}")

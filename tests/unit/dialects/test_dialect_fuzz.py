@@ -30,7 +30,9 @@ PIECES = (
     "read_file(", ")", ",", ":", "\x00", "\ud800", "“", "”", "\u00a0", "…", "# ... existing code ...", "&lt;", "  3| ", "+", "-",
     "*** Begin Patch\n", "def f():\n    return 1\n", "class A:\n", " " * 50, "((((((((", "{{{{{{{{", "None", "null", "\r\n", "<|channel|>analysis<|message|>",
 )  # fmt: skip
-SETTINGS = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 def check(message: Any, files: dict[str, str], wire: str) -> None:

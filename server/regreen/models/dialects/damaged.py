@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Callable
 
+from regreen.models.dialects.punctuation import ODD, PUNCTUATION
 from regreen.models.dialects.python_text import (
     code_only,
     fragment_parses,
@@ -25,45 +26,6 @@ _BARRED = re.compile(r"^[ \t]*L?\d+[ ]?[|│→\t]")
 _MARK = re.compile(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}[ \t]*$|\+{7} ?REPLACE|-{7} ?SEARCH)")
 _TAG_LINE = re.compile(r"^[ \t]*(?:</?[A-Za-z_][\w:.=-]*>|<\|[^<>\n]{1,40}\|>|</s>|`{3,}\w*)?[ \t]*$")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
-_PUNCTUATION = str.maketrans(
-    {
-        "“": '"',
-        "”": '"',
-        "„": '"',
-        "‟": '"',
-        "″": '"',
-        "＂": '"',
-        "‘": "'",
-        "’": "'",
-        "‚": "'",
-        "‛": "'",
-        "′": "'",
-        "＇": "'",
-        "（": "(",
-        "）": ")",
-        "，": ",",
-        "：": ":",
-        "；": ";",
-        "＝": "=",
-        "［": "[",
-        "］": "]",
-        "｛": "{",
-        "｝": "}",
-        "–": "-",
-        "—": "-",
-        "−": "-",
-        "\u00a0": " ",
-        "\u2007": " ",
-        "\u202f": " ",
-        "\u3000": " ",
-        "\u200b": None,
-        "\u200c": None,
-        "\u200d": None,
-        "\u2060": None,
-        "\ufeff": None,
-    }
-)
-_ODD = re.compile("[" + "".join(re.escape(chr(code)) for code in _PUNCTUATION) + "]")
 _STRING_OR_CODE = re.compile(
     r'(?P<triple>"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\')'
     r'|(?P<string>"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')'
@@ -119,7 +81,7 @@ def repaired_fragment(path: str, text: str) -> str:
 
 
 def _suspect(text: str) -> bool:
-    return bool(re.search(r"[\\&`]|^[ \t]*(?:[+-]|L?\d)", text, re.MULTILINE) or _ODD.search(text))
+    return bool(re.search(r"[\\&`]|^[ \t]*(?:[+-]|L?\d)", text, re.MULTILINE) or ODD.search(text))
 
 
 def _impossible(text: str) -> bool:
@@ -338,13 +300,13 @@ def _outside_strings(
 
 
 def _punctuation_in_code(text: str) -> str | None:
-    if not _ODD.search(text):
+    if not ODD.search(text):
         return None
-    return _outside_strings(text, lambda code: code.translate(_PUNCTUATION))
+    return _outside_strings(text, lambda code: code.translate(PUNCTUATION))
 
 
 def _punctuation(text: str) -> str | None:
-    return text.translate(_PUNCTUATION) if _ODD.search(text) else None
+    return text.translate(PUNCTUATION) if ODD.search(text) else None
 
 
 def _broken_strings(text: str) -> str | None:

@@ -148,10 +148,10 @@ def _pieces(
     """Function by function: old text out, new text in; new helpers go before the first function that is replaced."""
     lines = code.split("\n")
     pairs: list[tuple[_Unit, str]] = []
-    fresh: list[str] = []
+    fresh: list[_Named] = []
     several: list[str] = []
     for node, prefix in _flat(tree, units):
-        source = textwrap.dedent("\n".join(lines[_first_line(node) - 1 : node.end_lineno]))
+        source = _source(node, lines)
         matches = [one for one in units if _same_name(one.qualname, prefix + node.name)]
         if not prefix:
             matches = [one for one in matches if one.qualname == node.name] or matches
@@ -159,8 +159,8 @@ def _pieces(
             several += [f"{one.qualname} in {one.path}" for one in matches]
         elif matches:
             pairs.append((matches[0], source))
-        else:
-            fresh.append(source)
+        elif not node.name.startswith(("test_", "Test")):  # a test shown beside the code is not for this file
+            fresh.append(node)
     if several:
         return scene.fault(
             "several_places",
@@ -170,7 +170,29 @@ def _pieces(
         )
     if not pairs:
         return _homeless(tree, fresh, units, files, scene)
-    return _calls(pairs, fresh, tree, lines, files, scene)
+    return _calls(pairs, fresh, tree, lines, units, files, scene)
+
+
+def _source(node: _Named, lines: list[str]) -> str:
+    return textwrap.dedent("\n".join(lines[_first_line(node) - 1 : node.end_lineno]))
+
+
+def _takes_self(node: _Named) -> bool:
+    if isinstance(node, ast.ClassDef):
+        return False
+    names = [one.arg for one in [*node.args.posonlyargs, *node.args.args]]
+    return names[:1] in (["self"], ["cls"]) or any(
+        isinstance(one, ast.Name) and one.id in ("staticmethod", "classmethod") for one in node.decorator_list
+    )
+
+
+def _ambiguous_place(unit: _Unit, scene: Scene) -> Fault:
+    return scene.fault(
+        "several_places",
+        f"The code block brings a new function, and its place before {unit.qualname} in '{unit.path}' is not clear."
+        " Send the change as edits:",
+        scene.edit_call(unit.path),
+    )
 
 
 def _same_name(qualname: str, name: str) -> bool:
@@ -192,7 +214,7 @@ def _flat(tree: ast.Module, units: list[_Unit]) -> list[tuple[_Named, str]]:
 
 
 def _homeless(
-    tree: ast.Module, fresh: list[str], units: list[_Unit], files: Mapping[str, str], scene: Scene
+    tree: ast.Module, fresh: list[_Named], units: list[_Unit], files: Mapping[str, str], scene: Scene
 ) -> Fault | None:
     if fresh and len(files) >= 1 and units:
         names = sorted(_names(tree))
@@ -215,9 +237,10 @@ def _homeless(
 
 def _calls(
     pairs: list[tuple[_Unit, str]],
-    fresh: list[str],
+    fresh: list[_Named],
     tree: ast.Module,
     lines: list[str],
+    units: list[_Unit],
     files: Mapping[str, str],
     scene: Scene,
 ) -> list[Asked] | Fault:
@@ -230,13 +253,25 @@ def _calls(
     path = pairs[0][0].path
     if added := _imports(imports, path, files[path]):
         calls.append(added)
+    first, _ = pairs[0]
+    outer = next(
+        (one for one in units if first.qualname.rpartition(".")[0] == one.qualname and one.path == path), None
+    )
+    loose = [node for node in fresh if outer and not _takes_self(node)]
+    if outer and loose:  # helpers of a method that are no methods: before its class
+        header = outer.source.split("\n", 1)[0]
+        if files[path].count(header) != 1:
+            return _ambiguous_place(outer, scene)
+        new = "\n\n\n".join([*[_source(node, lines) for node in loose], header])
+        calls.append(Asked("edit_file", {"path": path, "find": header, "replace": new}))
     for number, (unit, source) in enumerate(pairs):
         text = files[unit.path]
         indent = unit.source[: len(unit.source) - len(unit.source.lstrip())]
         new = textwrap.indent(source, indent)
-        if number == 0 and fresh:
+        beside = [node for node in fresh if node not in loose] if number == 0 else []
+        if beside:
             gap = "\n\n" if indent else "\n\n\n"
-            new = gap.join([*[textwrap.indent(one, indent) for one in fresh], new])
+            new = gap.join([*[textwrap.indent(_source(node, lines), indent) for node in beside], new])
         if new == unit.source:
             continue
         find, replace = _unique(unit, new, text)

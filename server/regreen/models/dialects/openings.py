@@ -23,6 +23,7 @@ NEXT = re.compile(
 FIRST_KEY = re.compile(
     r"""\{{1,3}\s*(?:["'“‘`]|<escape>|<\|"\|>)?([A-Za-z_][\w $.-]{0,40}?)(?:["'”’`]|<escape>|<\|"\|>)?\s*(?:[:=]|：)"""
 )
+EMPTY = re.compile(r"\{\s*\}")
 CALL_KEYS = frozenset(
     [
         "name",

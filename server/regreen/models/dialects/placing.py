@@ -54,6 +54,9 @@ def place_edit(path: str, text: str, find: str, replace: str, scene: Scene) -> P
     alike = _matches(lines, wanted, lambda line: line.translate(_SAME).strip())
     if len(alike) == 1:
         return _shifted(path, lines, alike[0], wanted, replace, scene)
+    squeezed = _matches(lines, wanted, lambda line: re.sub(r"\s+", "", line))
+    if len(squeezed) == 1:
+        return _shifted(path, lines, squeezed[0], wanted, replace, scene)
     plain, sought = text.translate(_SAME), find.translate(_SAME)
     if len(plain) == len(text) and plain.count(sought) == 1:
         start = plain.find(sought)

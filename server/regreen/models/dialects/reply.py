@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -169,6 +170,10 @@ def _from_text(said: Spoken, scene: Scene, tests_locked: bool) -> Reading:
         return _failed(found.faults[0][1], prose, thinking)
     if found.blocks and (reading := _from_blocks(text, found, scene, said.finish, thinking, tests_locked)):
         return reading
+    if not found.blocks and scene.files and said.finish.lower() in _ENDED and (bare := _bare_code(prose)):
+        outcome = fences.splice(bare, scene)
+        if outcome and not isinstance(outcome, Fault):
+            return _reading(carry(outcome, scene, tests_locked), prose.removesuffix(bare).strip(), thinking)
     if not found.blocks and not found.unfinished_thought and not found.invented:
         if once := plain.decoded(text):
             return _from_text(replace(said, text=once), scene, tests_locked)
@@ -188,6 +193,12 @@ def _from_text(said: Spoken, scene: Scene, tests_locked: bool) -> Reading:
     code = next((one.code for one in found.blocks if one.language not in openings.SHELL_LANGUAGES), "")
     words = _prose(text, found, found.blocks)
     return _failed(spoken.answer(words, scene, found.invented, found.marker, commands, code), prose, thinking)
+
+
+def _bare_code(text: str) -> str:
+    """The code at the end of a reply that forgot its fence: from the first `def`, decorator or class on; "" without one."""
+    found = re.search(r"^[ \t]*(?:@\w|(?:async )?def \w|class \w)", text, re.MULTILINE)
+    return text[found.start() :] if found else ""
 
 
 def _from_blocks(

@@ -22,6 +22,7 @@ from regreen.models.dialects.openings import (
     CALL_KEYS,
     CODE_LANGUAGES,
     DATA_LANGUAGES,
+    EMPTY,
     FIRST_KEY,
     NAME_BEFORE,
     NEXT,
@@ -30,8 +31,6 @@ from regreen.models.dialects.openings import (
     Scan,
 )
 from regreen.models.dialects.reading import Asked, Fault, as_mapping
-
-_EMPTY = re.compile(r"\{\s*\}")
 
 
 def scan(text: str, scene: Scene, ended: bool = False) -> Scan:
@@ -181,7 +180,7 @@ class _Scanner:
     def object(self, start: int, headless: bool = False) -> int:
         if self.patience <= 0:
             return start + 1
-        if empty := _EMPTY.match(self.text, start):
+        if empty := EMPTY.match(self.text, start):
             return self.without_arguments(start, empty.end())
         first = FIRST_KEY.match(self.text, start)
         if not headless:

@@ -24,7 +24,7 @@ _CLAIMS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TESTS_PASS = re.compile(
-    r"\b(?:all )?(?:the )?tests? (?:should )?(?:now |all )*(?:pass|passes|passing|succeed|are green|is green)\b|\beverything (?:now )?(?:passes|works)",
+    r"\ball \d+ (?:of them |tests? )?(?:now )?pass|\b(?:all )?(?:the )?tests? (?:should )?(?:now |all )*(?:pass|passes|passing|succeed|are green|is green)\b|\beverything (?:now )?(?:passes|works)",
     re.IGNORECASE,
 )
 _TEST_WRONG = re.compile(

@@ -53,7 +53,7 @@ def _ollama(body: dict[str, Any]) -> Spoken:
 def _unfinished(body: Mapping[str, Any], spoken: Spoken) -> Fault | None:
     if body.get("done") is not False:
         return None
-    if len(set(spoken.text.strip())) <= 3 or not spoken.text.strip():
+    if spoken.text and len(set(spoken.text.strip())) <= 3:
         return Fault(
             "repeats",
             "The server's repeat guard stopped the reply (done is false, no done_reason): the same piece came over and over"
