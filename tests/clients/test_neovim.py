@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from environments import person_python
+
 SCRIPT = Path(__file__).parent / "nvim_fix.lua"
 FAKE = Path(__file__).parent.parent / "lsp" / "fake_run.py"
 LINE = 25
@@ -111,7 +113,7 @@ def test_reject_changes_nothing(nvim: str, toy_shop: Path, tmp_path: Path) -> No
 
 
 def test_a_real_run_fixes_the_two_part_bug(nvim: str, toy_shop: Path, tmp_path: Path) -> None:
-    options = {"interpreter": sys.executable, "seal": "prefer"}
+    options = {"interpreter": person_python(), "seal": "prefer"}
     seen = play(nvim, toy_shop, tmp_path, opened=("shop/cart.py", "shop/discounts.py"), options=options)
     assert seen["outcome"]["outcome"] == "fixed", seen
     assert "+= quantity" in seen["buffers"][str(toy_shop / "shop" / "cart.py")]["text"]

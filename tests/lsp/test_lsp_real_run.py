@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from environments import person_python
 from lsp.wire_client import Client, Message
 from scripted.server import ScriptedServer
 
@@ -27,7 +28,7 @@ def connect(toy_shop: Path) -> Iterator[Connect]:
         client = Client()
         started.append(client)
         shown = {"review": "preview"} if preview else {}
-        settings = {"model": model, "interpreter": sys.executable, "seal": "prefer", **options}
+        settings = {"model": model, "interpreter": person_python(), "seal": "prefer", **options}
         client.initialize(toy_shop, options={**shown, **settings})
         client.answers["window/showMessageRequest"] = lambda m: m["params"]["actions"][0]
         client.answers["workspace/applyEdit"] = client.apply

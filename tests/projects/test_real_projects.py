@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from projects.environments import environment, install, new_environment
+from environments import environment, install, new_environment
 from regreen.testing.judge import Judge
 from regreen.testing.seal.choose import choose
 from regreen.testing.seal.door import Seal

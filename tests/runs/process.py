@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from environments import person_python
+
 PROJECT = Path(__file__).resolve().parent.parent.parent
 TWO_PART = "tests/test_cart.py::test_adding_more_of_a_product_reaches_the_offer"
 HARD = "tests/test_receipts.py::test_a_receipt_shows_discount_and_tax_by_rate"
@@ -31,7 +33,7 @@ class Run:
         command: str = "fix",
     ) -> None:
         line = [sys.executable, "-m", "regreen", command, target, "--json", "--workspace", str(folder)]
-        line += ["--python", sys.executable, *options]
+        line += ["--python", person_python(), *options]
         self.events: list[Event] = []
         self._arrived = threading.Condition()
         self._process = subprocess.Popen(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from environments import person_python
 from runs.process import ACCEPT_ALL, HARD, PROJECT, TWO_PART, Run, contents, fix, passes
 from scripted.fixtures import StartScripted
 
@@ -338,7 +339,7 @@ def test_show_renders_a_run(toy_shop: Path) -> None:
 
 
 def test_the_tests_of_a_folder_are_listed(toy_shop: Path) -> None:
-    listed = regreen(toy_shop, "tests", ".", "--json", "--python", sys.executable)
+    listed = regreen(toy_shop, "tests", ".", "--json", "--python", person_python())
     assert listed.returncode == 0
     found = json.loads(listed.stdout)
     assert TWO_PART in found["tests"]
@@ -346,6 +347,6 @@ def test_the_tests_of_a_folder_are_listed(toy_shop: Path) -> None:
 
 
 def test_a_folder_without_tests_is_said(tmp_path: Path) -> None:
-    listed = regreen(tmp_path, "tests", ".", "--python", sys.executable)
+    listed = regreen(tmp_path, "tests", ".", "--python", person_python())
     assert listed.returncode == 0
     assert "There are no tests" in listed.stderr

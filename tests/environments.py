@@ -25,7 +25,7 @@ def _folder() -> Path:
 def python_of(version: str) -> Path | None:
     """An interpreter of this version ("3.12") on this machine, None when there is none."""
     if version == "{}.{}".format(*sys.version_info):
-        return Path(sys._base_executable)
+        return Path(getattr(sys, "_base_executable", sys.executable))
     root = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
     found = sorted(root.glob(f"versions/{version}.*/bin/python"))
     on_path = shutil.which(f"python{version}")
@@ -75,3 +75,9 @@ def _run(*command: str) -> None:
     )
     if ended.returncode:
         pytest.fail(f"{' '.join(command)} failed: {ended.stdout}")
+
+
+@functools.cache
+def person_python() -> str:
+    """The interpreter of an ordinary project: this Python's version, with pytest and nothing else."""
+    return str(environment("{}.{}".format(*sys.version_info), "pytest"))
