@@ -1,19 +1,15 @@
-"""What is refused before a change becomes a proposal: it must parse, lose nothing and leave nothing out."""
+"""What is refused before a change becomes a proposal: it must parse, change something and lose nothing.
+
+What a call alone tells (placeholders, a text for another file) was refused when the reply was read, see
+`models.dialects`; here is what takes the file to see.
+"""
 
 from __future__ import annotations
 
 import ast
-import re
 
 from regreen.workspace.changes import FileChange
 
-_PLACEHOLDER = re.compile(
-    r"(?im)^[ \t]*(?:#|//|/\*|<!--)?[ \t]*(?:\.\.\.|…|\[|\(|<)?[ \t]*"
-    r"(?:the[ \t]+)?(?:rest|remainder|remaining|existing|previous|other|unchanged)[ \t]+"
-    r"(?:of[ \t]+)?(?:the[ \t]+)?(?:code|file|function|functions|method|methods|class|implementation|content|module)s?"
-    r"(?:[ \t]+(?:here|unchanged|remains?|stays?|goes|as[ \t]+before|above|below|omitted)[ \t\w]*)?"
-    r"[ \t]*(?:\.\.\.|…|\]|\)|>|-->|\*/)?[ \t]*\.?$"
-)
 SHRINK = 0.4
 """A rewritten file of more than a few lines may not fall below this share of its lines."""
 
@@ -27,24 +23,10 @@ def refusal(change: FileChange, rewrite: bool) -> str:
         return f"That leaves {change.path} as it is: nothing would change."
     if rewrite and change.before and not change.after.strip():
         return f"That would empty {change.path}. Use edit_file for the lines that are wrong."
-    left_out = _placeholder(change)
-    if left_out:
-        return (
-            f"The text for {change.path} leaves code out ({left_out!r}). "
-            "Give every line, or use edit_file for the lines that change."
-        )
     if change.path.endswith(".py"):
         return _python(change, rewrite)
     if rewrite and _shrunk(change):
         return _shrink_text(change)
-    return ""
-
-
-def _placeholder(change: FileChange) -> str:
-    known = set((change.before or "").split("\n"))
-    for match in _PLACEHOLDER.finditer(change.after):
-        if match.group() not in known:
-            return match.group().strip()
     return ""
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import difflib
+import json
+import re
 
 from regreen.workspace.changes import split_lines
 
 SHOWN_PLACES = 8
+_BLANKS = re.compile(r"\s+")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " "})
 
 
@@ -19,11 +22,14 @@ def replace_once(text: str, find: str, replace: str, path: str) -> str:
     """`text` with the one occurrence of `find` replaced; line ends follow the text's own.
 
     Tried in order: the exact text, whole lines (white space at line ends does not count), typographic quotes
-    as straight ones, the same lines at another depth. Each must fit exactly one place.
-    Raises EditRefused.
+    as straight ones, the same lines at another depth, the same lines with other blanks. Each must fit exactly
+    one place. Raises EditRefused.
     """
     newline = _newline_of(text)
     find, replace = _with_newline(find, newline), _with_newline(replace, newline)
+    find, replace = _unquoted(text, find, replace)
+    if find.endswith(newline) and replace and not replace.endswith(newline):
+        replace += newline  # else the next line would be drawn up to this one
     if not find.strip():
         raise EditRefused(f"`find` is empty. Give the exact lines of {path} to replace.")
     if find == replace:
@@ -31,13 +37,24 @@ def replace_once(text: str, find: str, replace: str, path: str) -> str:
     count = text.count(find)
     if count == 1:
         return text.replace(find, replace, 1)
-    for strategy in (_whole_lines, _straight_quotes, _other_depth):
+    for strategy in (_whole_lines, _straight_quotes, _other_depth, _other_blanks):
         changed = strategy(text, find, replace)
         if changed is not None:
             return changed
     if count > 1:
         raise EditRefused(_several(text, find, path))
+    if len(replace.strip()) > 12 and text.count(replace) == 1:
+        raise EditRefused(f"{path} has the new text already, and not the old one: this edit is made.")
     raise EditRefused(_not_found(text, find, path))
+
+
+def _unquoted(text: str, find: str, replace: str) -> tuple[str, str]:
+    """Both texts without the quotes that a model put around both."""
+    mark = find[:1]
+    quoted = len(find) > 2 and mark in "\"'`" and find[-1] == replace[:1] == replace[-1:] == mark
+    if quoted and find not in text and find[1:-1] in text:
+        return find[1:-1], replace[1:-1]
+    return find, replace
 
 
 def _newline_of(text: str) -> str:
@@ -115,6 +132,18 @@ def _other_depth(text: str, find: str, replace: str) -> str | None:
     return _splice(lines, start, len(wanted), "".join(moved))
 
 
+def _other_blanks(text: str, find: str, replace: str) -> str | None:
+    """One line but for the blanks inside it; the replacement is put at its depth."""
+    lines, wanted = _line_windows(text, find)
+    bare = [_BLANKS.sub("", line) for line in wanted]
+    at = [i for i, line in enumerate(lines) if _BLANKS.sub("", line) == bare[0]]
+    if len(wanted) != 1 or not bare[0] or len(at) != 1 or _depths(wanted) != [0]:
+        return None
+    fill = lines[at[0]][: _depths([lines[at[0]]])[0]]
+    moved = [fill + line if line.strip() else line for line in split_lines(replace.strip("\r\n"))]
+    return _splice(lines, at[0], 1, "".join(moved))
+
+
 def enclosing(text: str) -> dict[int, str]:
     """The innermost function or class of each 1-based line, by name; {} when the text does not parse."""
     try:
@@ -143,7 +172,7 @@ def _several(text: str, find: str, path: str) -> str:
     )
     return (
         f"`find` occurs {len(places)} times in {path}: {shown}. "
-        "Add a line before or after it, so that it fits exactly one place."
+        f"Add a line before or after it, so that it fits exactly one place.\n{_example(path, find)}"
     )
 
 
@@ -156,7 +185,16 @@ def _not_found(text: str, find: str, path: str) -> str:
     hint = ""
     if [line.strip() for line in lines[start : start + len(wanted)]] == [line.strip() for line in wanted]:
         hint = " The words fit but the indentation does not: copy it as it stands."
-    return f"`find` is not in {path}.{hint} The closest lines are {start + 1}-{end}:\n```\n{real}```"
+    example = _example(path, real.rstrip("\n"))
+    return (
+        f"`find` is not in {path}.{hint} The closest lines are {start + 1}-{end}:\n```\n{real}```\n{example}"
+    )
+
+
+def _example(path: str, find: str) -> str:
+    """One filled-in call, with the real lines."""
+    call = {"path": path, "find": find, "replace": "the corrected lines"}
+    return f"Call it like this: edit_file {json.dumps(call, ensure_ascii=False)}"
 
 
 def _closest(lines: list[str], wanted: list[str]) -> tuple[int, int]:

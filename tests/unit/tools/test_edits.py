@@ -79,6 +79,24 @@ def test_typographic_quotes_in_the_file_are_found_with_straight_ones() -> None:
     assert replace_once(text, "'chef's menu'", "'set menu'", "menu.py") == "TITLE = 'set menu'\n"
 
 
+def test_other_blanks_inside_a_line_do_not_matter() -> None:
+    after = replace_once(SHOP, "total+=item.price", "total+=item.price*2", "shop.py")
+    assert after == SHOP.replace("total += item.price", "total+=item.price*2")
+
+
+def test_a_line_end_taken_by_find_is_put_back() -> None:
+    assert replace_once("x = 1\ny = 1\n", "x = 1\n", "x = 2", "a.py") == "x = 2\ny = 1\n"
+
+
+def test_quotes_around_both_texts_are_taken_off() -> None:
+    assert replace_once("x = 1\ny = 1\n", "'x = 1'", "'x = 2'", "a.py") == "x = 2\ny = 1\n"
+    assert replace_once("x = 'a'\n", "'a'", "'b'", "a.py") == "x = 'b'\n"
+
+
+def test_an_edit_that_is_made_already_is_said() -> None:
+    assert "already" in refused("def a():\n    return 2 + 2 + 2\n", "return 1 + 1 + 1", "return 2 + 2 + 2")
+
+
 def test_a_text_that_is_not_there_is_answered_with_the_closest_lines() -> None:
     said = refused(SHOP, "    total += item.prize", "    total += 2")
     assert "is not in shop.py" in said

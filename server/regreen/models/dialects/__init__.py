@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regreen.agent.conversation import ToolSpec
-from regreen.models.dialects.placing import Placed, place_edit
 from regreen.models.dialects.reading import Reading, Reason
 from regreen.models.dialects.reply import read_unguarded
 
-__all__ = ["Placed", "Reading", "Reason", "place_edit", "read_reply"]
+__all__ = ["Reading", "Reason", "read_reply"]
 
 _NO_FILES: Mapping[str, str] = {}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from regreen.agent.conversation import ToolCall
-from regreen.models.dialects import arguments, checks, corrective, damaged, edits, paths, placing, shell
+from regreen.models.dialects import arguments, checks, corrective, damaged, edits, paths, shell
 from regreen.models.dialects.corrective import Scene
 from regreen.models.dialects.python_text import fragment_parses, is_python
 from regreen.models.dialects.reading import Asked, Fault, as_mapping
@@ -181,16 +181,4 @@ def _edit(given: dict[str, Any], asked: Asked, scene: Scene, tests_locked: bool)
     if asked.guessed and is_python(path) and not (fragment_parses(find) and fragment_parses(new)):
         return corrective.ambiguous(scene, find, scene.edit_call(path))
     given["find"], given["replace"] = find, new
-    if fault := checks.check_edit(given, scene, tests_locked):
-        return fault
-    if not text:
-        return None
-    outcome = placing.place_edit(path, text, find, new, scene)
-    if isinstance(outcome, Fault):
-        return outcome
-    given["find"], given["replace"] = outcome.find, outcome.replace
-    if outcome.find == outcome.replace:
-        return scene.fault(
-            "no_op", f"'{path}' already reads so; the edit would change nothing.", scene.edit_call(path)
-        )
-    return None
+    return checks.check_edit(given, scene, tests_locked)

@@ -136,24 +136,8 @@ def check_write(arguments: dict[str, Any], scene: Scene, tests_locked: bool) -> 
             path,
             f"content is empty, so '{path}' would be emptied; nothing was written. Change only the lines that differ:",
         )
-    if old and content.strip() == old.strip():
-        return scene.fault(
-            "no_op",
-            f"'{path}' already holds exactly this text, so nothing would change.",
-            scene.edit_call(path),
-        )
     if is_python(path) and (error := syntax_error(content)):
         return not_python(scene, path, content, error)
-    if lost := lost_names(old, content) if old else []:
-        had = set(_defined(old) or [])
-        kept = [name for name in _defined(content) or [] if name in had]
-        stays = f"; it keeps {', '.join(kept[:6])}" if kept else ""
-        return Fault("lost_code", f"write_file would lose {', '.join(lost[:12])} from '{path}'{stays}. Nothing was written."
-                     f" Use edit_file with only the lines that differ:\n{scene.like(_small_edit(scene, path, content))}")  # fmt: skip
-    if _shrunk(old, content):
-        before, after = old.count("\n"), content.count("\n")
-        return Fault("lost_code", f"write_file would shrink '{path}' from {before} lines to {after}. Nothing was written."
-                     f" Use edit_file with only the lines that differ:\n{scene.like(scene.edit_call(path))}")  # fmt: skip
     return _cheat(path, content, old, scene)
 
 
@@ -236,30 +220,6 @@ def _on_what(content: str) -> str:
         if name != "__init__"
     ]
     return f" on {', '.join(names[:3])}" if names else ""
-
-
-def _small_edit(scene: Scene, path: str, content: str) -> str:
-    """An edit of the one line that differs most visibly: a line of the file and the line of the new text like it."""
-    old = {line.strip() for line in scene.files.get(path, "").split("\n")}
-    for line in content.split("\n"):
-        stripped = line.strip()
-        if (
-            len(stripped) < 8
-            or stripped in old
-            or stripped.startswith(("def ", "class ", "import ", "from ", "#"))
-        ):
-            continue
-        head = re.match(r"\w+", stripped)
-        like = [one for one in old if head and one.startswith(head.group()) and len(one) >= 6]
-        if len(like) == 1:
-            return corrective.call("edit_file", path=path, find=like[0], replace=stripped)
-    return scene.edit_call(path)
-
-
-def _shrunk(old: str, new: str) -> bool:
-    before = [line for line in old.split("\n") if line.strip()]
-    after = [line for line in new.split("\n") if line.strip()]
-    return len(before) >= 20 and len(after) * 3 < len(before)
 
 
 def _locked(path: str, text: str, scene: Scene) -> Fault | None:
