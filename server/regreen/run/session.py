@@ -82,6 +82,8 @@ class Session:
         self.run = defaults.new_run_id()
         self.outcome: OutcomeName = "error"
         self._workspace = workspace
+        if target.path:
+            workspace.policy.lock(target.path)
         self._python = python
         self._settings = settings
         self._channel = channel

@@ -44,10 +44,10 @@ class FileChange:
         old = split_lines(self.before or "")
         new = split_lines(self.after)
         source = "/dev/null" if self.before is None else f"a/{self.path}"
-        lines: list[str] = []
-        for line in difflib.unified_diff(old, new, source, f"b/{self.path}", n=context):
-            lines.append(line if line.endswith(("\n", "\r")) else line + "\n\\ No newline at end of file\n")
-        return "".join(lines)
+        return "".join(
+            line if line.endswith(("\n", "\r")) else line + "\n\\ No newline at end of file\n"
+            for line in difflib.unified_diff(old, new, source, f"b/{self.path}", n=context)
+        )
 
 
 Changes = Mapping[str, FileChange]
