@@ -18,15 +18,18 @@ leave_out() {
   fi
 }
 
-# Debian packages, when we may install them: the command, then the package that brings it.
+# Debian packages, when we may install them: a command that tells whether it is there, then the packages that bring it.
 need() {
-  command -v "$1" >/dev/null 2>&1 && return 0
+  local check=$1
+  shift
+  eval "$check" >/dev/null 2>&1 && return 0
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     [ -n "${apt_updated:-}" ] || { apt-get update -qq >/dev/null; apt_updated=1; }
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null 2>&1 || true
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null 2>&1 || true
   fi
-  command -v "$1" >/dev/null 2>&1
+  eval "$check" >/dev/null 2>&1
 }
+eglot='emacs --batch --eval "(progn (require (quote package)) (package-initialize) (kill-emacs (if (locate-library \"eglot\") 0 1)))"'
 
 step "Python environment"
 .ci/venv.sh .venv requirements-dev.lock
@@ -40,14 +43,14 @@ step "Lint and types (ruff, pyright)"
 editors=()
 skip() { editors+=("--ignore=$1"); }
 
-need bwrap bubblewrap || leave_out "the bubblewrap seal: bwrap is not installed (apt install bubblewrap)"
-need nvim neovim || { leave_out "Neovim: nvim is not installed (apt install neovim)"; skip tests/clients/test_neovim.py; }
-need emacs emacs-nox || { leave_out "Emacs: emacs is not installed (apt install emacs-nox)"; skip tests/clients/test_emacs.py; }
+need 'command -v bwrap' bubblewrap || leave_out "the bubblewrap seal: bwrap is not installed (apt install bubblewrap)"
+need 'command -v nvim' neovim || leave_out "Debian's Neovim: nvim is not installed (apt install neovim)"
+need "$eglot" emacs-nox elpa-eglot || leave_out "Emacs: no emacs with eglot (apt install emacs-nox elpa-eglot)"
 
 if command -v npm >/dev/null 2>&1; then
   step "VS Code extension (tsc, eslint, bundle)"
   (cd vscode-extension && npm ci --silent --no-audit --no-fund && npm run --silent check && npm run --silent package)
-  if need chromium chromium && REGREEN_CACHE=$cache tests/e2e/install_vscode.sh; then
+  if need 'command -v chromium' chromium && REGREEN_CACHE=$cache tests/e2e/install_vscode.sh; then
     :
   else
     leave_out "VS Code: Chromium or code-server could not be installed"

@@ -31,7 +31,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say at the end what was left out, and why."""
     listed = os.environ.get("REGREEN_LEFT_OUT_FILE")
     lines = Path(listed).read_text(encoding="utf-8").splitlines() if listed and Path(listed).is_file() else []
+    for report in terminalreporter.stats.get("skipped", []):
+        lines.append(f"{report.nodeid}: {report.longrepr[2] if isinstance(report.longrepr, tuple) else ''}")
     if lines:
         terminalreporter.section("left out")
         for line in lines:
             terminalreporter.line(line)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where nothing may be left out, a skipped test is a failure."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter else []
+    if skipped and os.environ.get("REGREEN_LEAVE_OUT") == "fail" and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
