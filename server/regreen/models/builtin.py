@@ -92,6 +92,9 @@ class BuiltinModel:
         wall = self._ground.seconds + EXTRA
         return await WarmRunner.start(self._ground, self._tree, [self._ground.target.path], self._jobs, wall)
 
+    def _restore(self) -> None:
+        self._trial.prepare(dict(self._ground.overlay()))
+
     async def _worker(self) -> tuple[WarmRunner, Opened]:
         if self._waiting is not None:
             state, task = self._waiting
@@ -143,7 +146,7 @@ class BuiltinModel:
     async def _search(self) -> Findings:
         runner, opened = await self._worker()
         try:
-            search = Search(self._ground, runner, opened, self._jobs)
+            search = Search(self._ground, runner, opened, self._jobs, self._restore)
             try:
                 return await search.run(self._ground.seconds)
             except WorkerGone as gone:

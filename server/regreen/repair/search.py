@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,11 +40,20 @@ TRACED = 30
 class Search:
     """One search over one state of the workspace, with a worker that has collected the target's file."""
 
-    def __init__(self, ground: SearchGround, runner: WarmRunner, opened: Opened, jobs: int) -> None:
+    def __init__(
+        self,
+        ground: SearchGround,
+        runner: WarmRunner,
+        opened: Opened,
+        jobs: int,
+        restore: Callable[[], object] = lambda: None,
+    ) -> None:
         self.ground = ground
         self.runner = runner
         self.opened = opened
         self.jobs = jobs
+        self.restore = restore
+        self._alone = False
         self.begun = time.monotonic()
         self.texts = Texts(ground)
         self.found = Findings()
@@ -131,6 +140,13 @@ class Search:
         self.wall = 1.0 + 4 * self.limit + 6 * total
         effects = set(answer.first("effects") or ())
         self.closed = tuple({"write", "spawn", "connect"} - effects)
+        self._alone = "write" in effects
+        self._put_right(answer)
+
+    def _put_right(self, answer: Answer) -> None:
+        """Tests that write or delete in the copy must not spoil it for the next ones."""
+        if "write" in (answer.first("effects") or ()) or (self._alone and answer.first("killed")):
+            self.restore()
 
     async def _learn_uncollected(self) -> bool:
         """The test file cannot be imported: repair what stands in the way."""
@@ -154,6 +170,7 @@ class Search:
         names = [*failing, *keep[:TRACED]]
         limit = min(1.5, max(0.3, self.limit * 5))
         answer = await self.runner.ask("trace", tests=names, limit=limit, wall=4.0, edits=edits or {})
+        self._put_right(answer)
         lines = {str(f["test"]): f["lines"] for f in answer.facts if "lines" in f}
         bad = [lines[n] for n in failing if n in lines]
         good = [lines[n] for n in keep[:TRACED] if n in lines]
@@ -197,7 +214,7 @@ class Search:
 
     async def _explore(self, until: float) -> None:
         running: set[asyncio.Task[tuple[float, Edits, Answer]]] = set()
-        window = self.jobs * WINDOW
+        window = 1 if self._alone else self.jobs * WINDOW
         try:
             while True:
                 while len(running) < window and not self._done(until):
@@ -245,8 +262,15 @@ class Search:
         base = self.found.failure
         rest = [base.passed, base.line] if base is not None else [0, 0]
         answer = await self.runner.ask(
-            "try", edits=_parts(edits), limit=self.limit, wall=self.wall, closed=self.closed, rest=rest
+            "try",
+            edits=_parts(edits),
+            limit=self.limit,
+            wall=self.wall,
+            closed=self.closed,
+            rest=rest,
+            solo=self._alone,
         )
+        self._put_right(answer)
         return score, edits, answer
 
     async def _hear(self, score: float, edits: Edits, answer: Answer) -> None:
@@ -312,6 +336,7 @@ class Search:
         answer = await self.runner.ask(
             "run", edits=edits, paths=self._broad_paths, limit=max(1.0, self.limit), wall=4.0, about=False
         )
+        self._put_right(answer)
         if not answer.first("end"):
             return frozenset()
         return frozenset(str(f["test"]) for f in answer.facts if f.get("outcome") == "passed")

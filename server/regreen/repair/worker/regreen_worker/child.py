@@ -141,7 +141,7 @@ class Child:
 
     def trace(self, request: Request) -> None:
         """Run the named tests and say which project lines each executed."""
-        self.enter(())
+        effects = self.enter(())
         wanted = request["tests"]
 
         def work(items: list[Any]) -> None:
@@ -155,11 +155,11 @@ class Child:
                 self.say(test=item.nodeid, lines=lines.stop())
 
         self.with_items(request.get("edits", {}), self.warm.paths, work)
-        self.say(end=True)
+        self.say(end=True, effects=sorted(effects.seen))
 
     def attempt(self, request: Request) -> None:
         """Run the target, then what passed before; stop at the first failure among either."""
-        self.enter(request.get("closed", ()))
+        effects = self.enter(request.get("closed", ()))
         plan = self.warm.plan
 
         def work(items: list[Any]) -> None:
@@ -176,7 +176,7 @@ class Child:
             self._attempt(target, keep, also, request)
 
         mode = self.with_items(request["edits"], self.warm.paths, work)
-        self.say(end=True, mode=mode)
+        self.say(end=True, mode=mode, effects=sorted(effects.seen))
 
     def _attempt(self, target: list[Any], keep: list[Any], also: list[Any], request: Request) -> None:
         runner = Runner(self.root, self.compared)

@@ -25,6 +25,8 @@ CHANGES = (
     "os.truncate",
     "shutil.rmtree",
 )
+OWN = (".hypothesis", ".pytest_cache", "__pycache__")
+"""Folders that testing itself keeps; what is written there spoils nothing."""
 SPAWNS = (
     "os.system",
     "subprocess.Popen",
@@ -96,7 +98,7 @@ class Effects:
         except (TypeError, ValueError):
             return False
         if real.startswith(self.root + os.sep) or real == self.root:
-            return True
+            return not any(name in OWN for name in real[len(self.root) :].split(os.sep))
         return not real.startswith(self.free)
 
     def _hook(self, event: str, args: Any) -> None:

@@ -250,6 +250,8 @@ class Warm:
         """Fork a child for what waits longest, with others like it; None when that was answered without one."""
         request = waiting.pop(0)
         batch = [request]
+        if request["do"] == "try" and request.get("solo") and not self.new(request):
+            return None
         if request["do"] == "try" and not request.get("solo"):
             if len(self.cache) > 1000:
                 self.cache.clear()
