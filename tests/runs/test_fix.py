@@ -285,6 +285,32 @@ def test_a_test_file_that_does_not_parse_is_a_setup_problem(toy_shop: Path) -> N
     assert "line 1" in outcome["explanation"]
 
 
+def test_a_second_run_on_the_same_folder_waits_and_says_so(toy_shop: Path, scripted: StartScripted) -> None:
+    first = Run(toy_shop, TWO_PART, *model(scripted("direct")))
+    proposal = first.wait_for("proposal")
+    second = Run(toy_shop, HARD, "--model", "builtin")
+    assert "waits for its turn" in second.wait_for("note")["text"]
+    assert not second.of("started")
+    first.say({"decision": "reject", "proposal": proposal["id"]}, {"cancel": True})
+    assert first.end()[1]["outcome"] == "cancelled"
+    second.wait_for("started")
+    second.say({"cancel": True})
+    assert second.end()[1]["outcome"] == "cancelled"
+
+
+def test_a_model_that_is_not_pulled_is_pulled_when_the_person_says_so(
+    toy_shop: Path, scripted: StartScripted
+) -> None:
+    run = Run(toy_shop, TWO_PART, "--interactive", *model(scripted("pull")))
+    question = run.wait_for("question")
+    assert question["kind"] == "pull"
+    assert "qwen2.5:3b" in question["text"]
+    run.say({"answer": "Pull", "question": question["id"]}, ACCEPT_ALL)
+    code, outcome = run.end()
+    assert (code, outcome["outcome"]) == (0, "fixed")
+    assert any(event.get("percent") for event in run.of("progress"))
+
+
 # -- afterwards ---------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from regreen.agent.model import Listener
+from regreen.agent.model import Listener, PromptTooLong
 from regreen.errors import RegreenError
 
 T = TypeVar("T")
@@ -47,15 +47,8 @@ class MissingModel(RegreenError):
         await self._pull(progress)
 
 
-class ContextTooLong(RegreenError):
-    """The server refused the prompt as too long; nothing was generated. `limit` is its room in tokens, if known.
-
-    The run may shorten its old tool results and ask again.
-    """
-
-    def __init__(self, message: str, limit: int | None = None) -> None:
-        super().__init__(message)
-        self.limit = limit
+class ContextTooLong(PromptTooLong):
+    """The server refused the prompt as too long. The loop cuts old tool results and asks again, once."""
 
 
 class ContextCut(RegreenError):
@@ -149,6 +142,7 @@ class OllamaWords:
         return MissingModel(
             f"The model {self.name} is not on this machine yet: get it with `ollama pull {self.name}`.",
             self.name,
+            self.pull,
         )
 
     def not_ollama(self) -> ModelFault:

@@ -40,6 +40,7 @@ from regreen.run.outcome import Ending
 from regreen.run.proposals import Desk, Trials
 from regreen.run.protocol import Channel, Event
 from regreen.run.resume import Earlier
+from regreen.run.turn import turn
 from regreen.settings import RunSettings
 from regreen.testing.evidence import gather
 from regreen.testing.judge import Judge
@@ -154,6 +155,7 @@ class Session:
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(self._folders.remove)
             stack.callback(self._close_journal)
+            await stack.enter_async_context(turn(self._workspace.root, self._note))
             choice = await choose_seal(await self._seal_mode())
             self._seal_name = choice.seal.name
             if choice.why:
