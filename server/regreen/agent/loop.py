@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 from regreen.agent import prompt
 from regreen.agent.budget import Budget
+from regreen.agent.compaction import Room, Shortened
 from regreen.agent.conversation import Message, Reply, Request, ToolCall, ToolSpec
-from regreen.agent.model import Listener, Model
+from regreen.agent.model import Listener, Model, PromptTooLong
 from regreen.agent.stops import Fixed, Rejected, Stop, Stuck, TestLooksWrong
 from regreen.agent.stuck import State, StuckDetector, calls_key
 from regreen.agent.trace import reply_event
@@ -36,6 +37,10 @@ class Tools(Protocol):
 
     async def carry_out(self, calls: Sequence[ToolCall], why: str, confidence: str = "") -> Sequence[Result]:
         """Carry out calls in order; raises a Stop when one of them ends the run."""
+        ...
+
+    def forget(self) -> None:
+        """Old results were cut from the conversation: what they showed may be asked for again."""
         ...
 
 
@@ -95,6 +100,7 @@ class Agent:
         self._emit = emit
         self._verified = verified
         self._stuck = StuckDetector()
+        self._room = Room(model)
         self._without_call = 0
         self._attempt = 0
         self._doubted = False
@@ -127,15 +133,34 @@ class Agent:
         self._look(reply, before)
 
     async def _ask(self, n: int) -> Reply:
-        request = Request(tuple(self.messages), self._menu, self._scene.files_in_play(), self._attempt)
-        with self._budget.clock.spend("model"):
-            reply = await self._budget.within(self._model.reply(request, self._listener))
+        self._shorten(self._room.shorten(self.messages))
+        try:
+            reply = await self._turn()
+        except PromptTooLong as refused:
+            if not self._shorten(self._room.refused(self.messages, refused.limit)):
+                raise
+            reply = await self._turn()
+        self._room.counted(self.messages, reply.usage.prompt)
         self._budget.charge(reply.usage)
         self._emit(reply_event(n, reply))
         self._emit({"event": "budget", **self._budget.to_json()})
         if reply.finish == "nothing":
             raise (Rejected if self._scene.rejected else Stuck)(reply.text)
         return reply
+
+    async def _turn(self) -> Reply:
+        request = Request(tuple(self.messages), self._menu, self._scene.files_in_play(), self._attempt)
+        with self._budget.clock.spend("model"):
+            return await self._budget.within(self._model.reply(request, self._listener))
+
+    def _shorten(self, shortened: Shortened | None) -> bool:
+        """Go on with a shorter conversation: the only time that it does not just grow."""
+        if shortened is None:
+            return False
+        self.messages = list(shortened.messages)
+        self._tools.forget()
+        self._emit({"event": "note", "level": "info", "text": shortened.note})
+        return True
 
     async def _act(self, reply: Reply) -> None:
         why = prompt.first_sentence(reply.text)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from regreen.agent.conversation import Message, Reply, Request, ToolSpec
+from regreen.errors import RegreenError
+
+
+class PromptTooLong(RegreenError):
+    """The prompt does not fit and nothing was generated. `limit` is the model's room in tokens, if known."""
+
+    def __init__(self, message: str, limit: int | None = None) -> None:
+        super().__init__(message)
+        self.limit = limit
 
 
 class Listener(Protocol):
@@ -41,9 +50,20 @@ class Model(Protocol):
         ...
 
     async def reply(self, request: Request, listener: Listener) -> Reply:
-        """Ask for one turn. Raises RegreenError when the server cannot give one, after its own retries."""
+        """Ask for one turn. Raises PromptTooLong, or another RegreenError when the server cannot give one, after
+        its own retries."""
         ...
 
     async def aclose(self) -> None:
         """Let go of the connection."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A model that knows how long a prompt may be."""
+
+    @property
+    def room(self) -> int | None:
+        """Tokens a prompt may have, the reply's own left free; None as long as that is not known."""
         ...

@@ -97,6 +97,11 @@ class OllamaModel:
         return self._window
 
     @property
+    def room(self) -> int | None:
+        """Tokens a prompt may have; None before the context length is chosen."""
+        return self._window - limits.NUM_PREDICT if self._window else None
+
+    @property
     def mode(self) -> Mode:
         """How the tools are offered."""
         return self._finding.mode

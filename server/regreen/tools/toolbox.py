@@ -110,6 +110,10 @@ class Toolbox:
                 raise settled.stop
         return results
 
+    def forget(self) -> None:
+        """What was read may be read again: the conversation no longer holds it."""
+        self._reads.clear()
+
     def _edits_from(self, calls: Sequence[ToolCall], start: int) -> list[ToolCall]:
         end = start
         while end < len(calls) and calls[end].name in _EDITS:
