@@ -128,6 +128,14 @@ def prose(seen: Seen) -> Answer:
     return Answer("The cart seems to keep a quantity for each product. I would look at how it is computed.")
 
 
+def reads_first(seen: Seen) -> Answer:
+    """Reads everything, file by file, before it mends the two-part bug."""
+    if seen.turns < len(toy.FILES):
+        call = Call("read_file", {"path": toy.FILES[seen.turns]})
+        return write_calls("native", "Let me look first.", (call,), bool(seen.tools))
+    return working(False)(seen)
+
+
 def escape(seen: Seen) -> Answer:
     """Tries to leave the folder in two ways, then to change the test, then gives up."""
     content = "def test_adding_more_of_a_product_reaches_the_offer():\n    assert True\n"
@@ -271,6 +279,7 @@ POLICIES: dict[str, Policy] = {
     "silent": Policy(_TWO, fault=Fault("silent"), times=None),
     "stall": Policy(_TWO, fault=Fault("stall"), times=None),
     "short_context": Policy(_TWO, context=200),
+    "short_room": Policy(reads_first, context=1650),
     "cut_context": Policy(_TWO, context=200, cuts=True),
     "cut_reply": Policy(_TWO, fault=Fault("dropped_length")),
     "empty": Policy(lambda seen: Answer()),

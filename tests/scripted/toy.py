@@ -8,6 +8,7 @@ from dataclasses import dataclass
 CART = "shop/cart.py"
 DISCOUNTS = "shop/discounts.py"
 TEST = "tests/test_cart.py"
+FILES = (CART, "shop/receipts.py", DISCOUNTS, "shop/prices.py")
 
 
 @dataclass(frozen=True)
