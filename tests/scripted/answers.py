@@ -101,6 +101,11 @@ class Seen:
         return self.turns == 0 and PROBE_FILE in self.news
 
     @property
+    def is_canary(self) -> bool:
+        """Whether the client only asks if the start of the prompt is still there."""
+        return bool(self.messages) and "first line of my first message" in self.messages[-1].text
+
+    @property
     def is_warming(self) -> bool:
         """Whether the client only wants the start of the prompt evaluated."""
         options = self.body.get("options") or {}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from scripted import toy
-from scripted.answers import PROBE_FILE, Answer, Call, Fault, Seen
+from scripted.answers import PROBE_FILE, Answer, Call, Fault, Seen, render, tokens
 from scripted.dialects import write, write_calls
 from scripted.toy import Edit
 
@@ -21,7 +21,7 @@ class Policy:
     `times`: how often the fault strikes before the base policy answers (None: for ever).
     `pulled`: whether the model is there at the start. `tools`: whether the server takes tools at all.
     `logprobs`: whether they are sent when asked for (not before Ollama 0.12.11).
-    `context`: a prompt with more tokens is refused, or cut when `cuts` is set.
+    `context`: a prompt with more tokens is refused, or cut when `cuts` is set. `counts`: whether token counts are told.
     """
 
     decide: Decide
@@ -36,6 +36,7 @@ class Policy:
     load_seconds: float = 0.0
     garbled: bool = False
     logprobs: bool = True
+    counts: bool = True
 
 
 # -- the model that does the job --------------------------------------------------------------------
@@ -281,6 +282,8 @@ POLICIES: dict[str, Policy] = {
     "short_context": Policy(_TWO, context=200),
     "short_room": Policy(reads_first, context=1650),
     "cut_context": Policy(_TWO, context=200, cuts=True),
+    "uncounted": Policy(_TWO, counts=False),
+    "cut_uncounted": Policy(_TWO, context=2000, cuts=True, counts=False),
     "cut_reply": Policy(_TWO, fault=Fault("dropped_length")),
     "empty": Policy(lambda seen: Answer()),
 }
@@ -293,6 +296,9 @@ def answer(policy: Policy, seen: Seen) -> Answer:
     """What the model says; a probe gets the tiny call it asks for, in the policy's dialect."""
     if seen.is_warming:
         return Answer("The", finish="length")
+    if seen.is_canary:
+        cut = policy.context is not None and tokens(len(render(seen))) > policy.context
+        return Answer("A line." if cut else seen.messages[1].text.splitlines()[0])
     if seen.is_probe:
         call = Call("read_file", {"path": PROBE_FILE})
         dialect = (

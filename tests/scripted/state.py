@@ -24,7 +24,7 @@ TEMPLATE = (
 
 @dataclass
 class Record:
-    """One request. kind: turn | warm | load | probe | pull | other. Token counts follow the one cache slot."""
+    """One request. kind: turn | warm | load | probe | canary | pull | other. Token counts follow the one cache slot."""
 
     path: str
     kind: str
@@ -49,6 +49,7 @@ class Plan:
     answer: Answer
     prompt_count: int
     load_seconds: float
+    counts: bool = True
 
 
 class State:
@@ -106,6 +107,7 @@ class State:
         seconds = self.load(seen.body.get("model", ""), options.get("num_ctx") or 4096)
         prompt = render(seen, self.policy.garbled)
         kind = "warm" if seen.is_warming else "probe" if seen.is_probe else "turn"
+        kind = "canary" if seen.is_canary else kind
         reply = answer(self.policy, seen)
         with self._lock:
             if kind == "turn" and self.policy.fault is not None and self._left != 0:
@@ -119,7 +121,7 @@ class State:
             self.records.append(record)
         limit = self.policy.context
         count = record.prompt_tokens if limit is None else min(limit, record.prompt_tokens)
-        return Plan(record, reply, count, seconds)
+        return Plan(record, reply, count, seconds, self.policy.counts)
 
     # -- models --------------------------------------------------------------------------------------
 

@@ -173,7 +173,7 @@ def openai_stream(plan: Plan, model: str) -> Iterator[dict[str, Any]]:
         for at in range(0, len(arguments), 7):
             yield event({"tool_calls": [_fragment(index, {"arguments": arguments[at : at + 7]})]})
     yield event({}, answer.finish or ("tool_calls" if answer.calls else "stop"))
-    if (plan.record.body.get("stream_options") or {}).get("include_usage"):
+    if plan.counts and (plan.record.body.get("stream_options") or {}).get("include_usage"):
         yield {**base, "choices": [], "usage": openai_usage(plan)}
 
 

@@ -63,6 +63,10 @@ class Scene(Protocol):
         """Equal for failures that are the same as far as progress is concerned."""
         ...
 
+    def unseen(self) -> str:
+        """Code that the failure leads to and the model was not shown yet, or ""; the next time other code."""
+        ...
+
     async def confirmed(self) -> bool:
         """Let the runner judge the draft as it is now. True when the target passes and nothing broke."""
         ...
@@ -222,7 +226,9 @@ class Agent:
         edited = before != after or any(call.name in ("edit_file", "write_file") for call in reply.calls)
         if self._stuck.observe(state, edited):
             self._attempt += 1
-            self.messages.append(Message("user", prompt.other_way(self._scene.failure())))
+            self.messages.append(
+                Message("user", prompt.other_way(self._scene.failure(), self._scene.unseen()))
+            )
 
     def _example(self) -> str:
         path = next(iter(self._scene.files_in_play()), "module.py")

@@ -68,12 +68,16 @@ def no_conflict_seen() -> str:
     )
 
 
-def other_way(failure: str) -> str:
-    """The change of strategy, once a run goes in circles."""
-    return (
-        "You have tried that before and it did not help. Take another way: look at a different function of "
-        f"the ones shown, or read the file the failure points to.\nThe target still fails:\n{failure}"
+def other_way(failure: str, unseen: str = "") -> str:
+    """The change of strategy, once a run goes in circles. `unseen` is code that the failure leads to."""
+    where = (
+        "the fault may be in this code, which the failure leads to"
+        if unseen
+        else "look at a different function of the ones shown, or read the file the failure points to"
     )
+    parts = [f"You have tried that before and it did not help. Take another way: {where}."]
+    parts += [unseen] if unseen else []
+    return "\n".join([*parts, f"The target still fails:\n{failure}"])
 
 
 def first_sentence(text: str) -> str:

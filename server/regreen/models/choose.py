@@ -31,15 +31,16 @@ async def choose(
     base_url: str | None,
     make_builtin: Callable[[], Model],
     notes: Callable[[str], None],
+    warn: Callable[[str], None] | None = None,
     cache: Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Model:
     """The model that a spec names; nothing is loaded yet.
 
     auto: Ollama when it answers within 0.4 s and has a model that can call tools, else the built-in search, and
-    why. `notes` hears one line about such a choice, and one when code will leave this machine. `cache` is where
-    findings about models are kept (None: the user's cache folder). Raises UsageError for a spec that is none, RegreenError for a missing library
-    or key.
+    why. `notes` hears one line about such a choice, and one when code will leave this machine; `warn` (None: `notes`)
+    what may spoil the run. `cache` is where findings about models are kept (None: the user's cache folder). Raises
+    UsageError for a spec that is none, RegreenError for a missing library or key.
     """
     cache = cache or cache_folder()
     kind, _, name = spec.strip().partition(":")
@@ -52,7 +53,7 @@ async def choose(
         return _ollama(name or DEFAULT, ollama_url(base_url, environ), notes, cache)
     if kind == "openai" and name:
         _need("openai")
-        return _openai(name, base_url, notes, cache, environ)
+        return _openai(name, base_url, notes, warn, cache, environ)
     if kind == "replay" and name:
         from regreen.models.replay import ReplayModel
 
@@ -104,6 +105,7 @@ def _openai(
     name: str,
     base_url: str | None,
     notes: Callable[[str], None],
+    warn: Callable[[str], None] | None,
     cache: Path | None,
     environ: Mapping[str, str],
 ) -> Model:
@@ -124,7 +126,7 @@ def _openai(
             "server of your own with --base-url."
         )
     _tell_remote(url, notes)
-    return OpenAIModel(name, url, key=key, notes=notes, cache=cache)
+    return OpenAIModel(name, url, key=key, notes=notes, warn=warn, cache=cache)
 
 
 def _tell_remote(url: str, notes: Callable[[str], None]) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from regreen.agent.conversation import Message, Reply, Request, ToolSpec, Usage
 from regreen.agent.model import Listener
-from regreen.models import history, limits
+from regreen.errors import RegreenError
+from regreen.models import canary, history, limits
 from regreen.models.assemble import OpenAIReply, json_object
 from regreen.models.faults import NoToolSupport, Trouble, persist
 from regreen.models.history import Mode, PrefixMeter, RawReplies
@@ -32,7 +33,8 @@ class _Cut(Exception):
 
 
 class OpenAIModel:
-    """Implements `agent.model.Model`. `key` may be empty for a server that needs none; see OllamaModel for the rest."""
+    """Implements `agent.model.Model`. `key` may be empty for a server that needs none; `warn` hears what may spoil the
+    run (None: `notes` does); see OllamaModel for the rest."""
 
     def __init__(
         self,
@@ -41,6 +43,7 @@ class OpenAIModel:
         *,
         key: str = "",
         notes: Callable[[str], None] = lambda text: None,
+        warn: Callable[[str], None] | None = None,
         cache: Path | None = None,
         patience: float = 1.0,
         between_chunks: float = limits.BETWEEN_CHUNKS_SECONDS,
@@ -49,6 +52,7 @@ class OpenAIModel:
         self._url = url
         self._key = key
         self._notes = notes
+        self._tell = warn or notes
         self._cache = cache
         self._patience = patience
         self._between = between_chunks
@@ -59,6 +63,8 @@ class OpenAIModel:
         self._raws = RawReplies()
         self._meter = PrefixMeter()
         self._warned = False
+        self._uncounted = False
+        self._canary = canary.Canary()
 
     @property
     def name(self) -> str:
@@ -92,7 +98,33 @@ class OpenAIModel:
     async def reply(self, request: Request, listener: Listener) -> Reply:
         """Ask for one turn. Raises RegreenError when the server cannot give one, after the tries worth making."""
         await self._connect()
-        return await persist(lambda fresh: self._turn(request, listener, fresh), listener, self._patience)
+        reply = await persist(lambda fresh: self._turn(request, listener, fresh), listener, self._patience)
+        if self._uncounted and self.local and self._canary.due(reply.usage.prompt):
+            await self._check_context(request, reply)
+        return reply
+
+    async def _check_context(self, request: Request, reply: Reply) -> None:
+        """Warn when the model no longer sees the start of its prompt. A check that fails says nothing."""
+        body, answer = self._body(request.messages, request.tools, 0), OpenAIReply()
+        body["messages"] = canary.question(body["messages"], reply.text)
+        body.update(
+            {name: canary.ANSWER_TOKENS for name in ("max_tokens", "max_completion_tokens") if name in body}
+        )
+
+        def hear(chunk: Mapping[str, Any]) -> None:
+            answer.feed(chunk)
+            if len(answer.content) > 40 * canary.ANSWER_TOKENS:
+                raise _Cut("the answer has no end")
+
+        try:
+            await (await self._connect()).stream(body, hear)
+        except (_Cut, Trouble, NoToolSupport, UnknownParameter, RegreenError):
+            return
+        if not answer.calls and canary.forgotten(request.messages, answer.content):
+            self._tell(
+                f"{self._model} no longer sees the start of the conversation, so its answers may miss the point: start "
+                f"{self._url} with a larger context (llama.cpp: -c 8192)."
+            )
 
     async def aclose(self) -> None:
         """Close every connection at once."""
@@ -163,10 +195,9 @@ class OpenAIModel:
         counted = _number(reply.usage, "prompt_tokens")
         generated = _number(reply.usage, "completion_tokens") or limits.estimate(len(written))
         expected = limits.estimate(len(flat), self._meter.chars_per_token or limits.CHARS_PER_TOKEN)
+        self._uncounted = not counted
         if not counted:
-            self._warn(
-                "tells no token counts, so the budget counts estimates and a cut prompt cannot be noticed"
-            )
+            self._warn()
         elif counted < len(flat) / limits.MOST_CHARS_PER_TOKEN:
             raise self._words.cut(counted, expected)
         prompt = counted or expected
@@ -178,10 +209,17 @@ class OpenAIModel:
         self._meter.remember(flat, written, counted or 0)
         return Usage(prompt, min(cached, prompt), generated)
 
-    def _warn(self, what: str) -> None:
-        if not self._warned:
-            self._warned = True
-            self._notes(f"{self._url} {what}.")
+    def _warn(self) -> None:
+        """Once a run: nobody counts. Only a server of one's own is asked a question that would cost money elsewhere."""
+        if self._warned:
+            return
+        self._warned = True
+        cannot = (
+            "from time to time the model is asked whether it still sees the start of its prompt"
+            if self.local
+            else "a prompt that was cut cannot be noticed"
+        )
+        self._tell(f"{self._url} tells no token counts, so the budget counts estimates, and {cannot}.")
 
     def _body(self, messages: Sequence[Message], tools: Sequence[ToolSpec], attempt: int) -> dict[str, Any]:
         body: dict[str, Any] = {

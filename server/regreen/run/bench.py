@@ -19,6 +19,9 @@ from regreen.workspace.names import PathRefused
 from regreen.workspace.trial import Trial
 
 SHOWN_FAILURES = 3
+UNSEEN_LINES = 60
+"""Code shown around a frame that the evidence did not hold."""
+
 SNIPPET_SECONDS = 20.0
 SNIPPET_CHARS = 4_000
 
@@ -42,7 +45,7 @@ class Bench:
         self._trial = trial
         self._runner = runner
         self._clock = clock
-        self._shown = shown
+        self._shown = list(shown)
 
     # -- for the tools -------------------------------------------------------------------------------
 
@@ -90,6 +93,24 @@ class Bench:
     def failure_key(self) -> str:
         """Equal for failures that are the same as far as progress is concerned."""
         return repr(self._desk.failure.signature) if self._desk.failure else ""
+
+    def unseen(self) -> str:
+        """The lines around the innermost frame of the failure whose file was not shown yet, or ""."""
+        failure = self._desk.failure
+        for frame in reversed(failure.frames if failure else ()):
+            if frame.path in self._shown or frame.path == self._target.path:
+                continue
+            try:
+                lines = (self._draft.text(frame.path) or "").splitlines()
+            except (PathRefused, OSError):
+                continue
+            if 1 <= frame.line <= len(lines):
+                self._shown.append(frame.path)
+                first = max(1, frame.line - UNSEEN_LINES // 2)
+                part = lines[first - 1 : first - 1 + UNSEEN_LINES]
+                title = f"{frame.path}, lines {first}-{first - 1 + len(part)} of {len(lines)}"
+                return "\n".join([f"{title}:", "```python", *part, "```"])
+        return ""
 
     async def confirmed(self) -> bool:
         """Whether the runner agrees that the draft is fixed. Raises the Stop a late proposal leads to."""

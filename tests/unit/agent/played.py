@@ -48,6 +48,7 @@ class World:
     fixed_after: int = 99
     claim_holds: bool = False
     conflict: str = ""
+    leads_to: str = ""
     turned_down: bool = False
     edits: int = 0
     forgotten: int = 0
@@ -74,6 +75,9 @@ class World:
 
     def failure_key(self) -> str:
         return f"failure {self.edits}"
+
+    def unseen(self) -> str:
+        return self.leads_to
 
     async def confirmed(self) -> bool:
         return self.claim_holds

@@ -122,6 +122,15 @@ async def test_the_same_edit_for_ever_ends_soon_after_one_change_of_strategy() -
     assert "tried that before" in agent.messages[-3].content
 
 
+async def test_a_change_of_strategy_brings_code_that_was_not_shown_yet() -> None:
+    world = World(leads_to="shop/tax.py, lines 1-9 of 9:")
+    _, agent, _, _ = await play(world, calling(READ))
+    asked = [m.content for m in agent.messages if m.role == "user" and "Take another way" in m.content]
+    assert len(asked) == 1
+    assert world.leads_to in asked[0]
+    assert FAILURE in asked[0]
+
+
 async def test_a_contradiction_in_the_test_is_an_outcome() -> None:
     stop, _, model, _ = await play(World(conflict="lines 4 and 5"), "TEST LOOKS WRONG: it wants 1 and 2.")
     assert isinstance(stop, TestLooksWrong)

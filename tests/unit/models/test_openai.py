@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from regreen.agent.conversation import Message
 from regreen.errors import RegreenError
+from regreen.models.canary import Canary, forgotten
 from regreen.models.faults import ContextCut, ContextTooLong, MissingModel, QuotaReached
 from regreen.models.openai import OpenAIModel
 from scripted import POLICIES, Fault, ScriptedServer
@@ -161,6 +163,53 @@ async def test_prompts_that_are_too_long_or_were_cut_are_errors(talk: Talk) -> N
     _, cut = await talk("cut_context")
     with pytest.raises(ContextCut, match="read only 200 tokens"):
         await cut.ask()
+
+
+@pytest.mark.parametrize(("policy", "warnings"), [("uncounted", 1), ("cut_uncounted", 2)])
+async def test_where_nobody_counts_the_model_is_asked_whether_it_still_sees_the_start(
+    talk: Talk, policy: str, warnings: int
+) -> None:
+    told: list[str] = []
+    server, chat = await talk(policy, warn=told.append)
+    chat.answer(await chat.ask(), "short")
+    assert not [record for record in server.records if record.kind == "canary"]
+    chat.messages.append(Message("user", "a line of text\n" * 500))
+    for _ in range(3):
+        chat.answer(await chat.ask(), "short")
+    assert len([record for record in server.records if record.kind == "canary"]) == 1
+    assert len(told) == warnings
+    assert "tells no token counts" in told[0]
+    assert all("no longer sees the start" in text for text in told[1:])
+    asked = next(record for record in server.records if record.kind == "canary")
+    assert asked.new_tokens < 200
+    assert "first line of my first message" not in str(server.turns[-1].body)
+
+
+def test_a_prompt_that_doubled_is_checked_again() -> None:
+    checks = Canary()
+    assert [checks.due(n) for n in (100, 1_799, 1_800, 3_000, 3_600, 3_700, 8_000)] == [
+        False,
+        False,
+        True,
+        False,
+        True,
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gone"),
+    [
+        ("Failing test: tests/test_cart.py::test_total", False),
+        ('The line is "failing test: tests/test_cart.py::test_total".', False),
+        ("I cannot see a first message.", True),
+        ("", False),
+    ],
+)
+def test_what_an_answer_shows(answer: str, gone: bool) -> None:
+    messages = (SYSTEM, Message("user", "\nFailing test: tests/test_cart.py::test_total\nmore"))
+    assert forgotten(messages, answer) is gone
 
 
 @pytest.mark.parametrize("policy", ["loop", "endless"])
