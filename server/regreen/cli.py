@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, NoReturn
 from regreen import __version__
 from regreen.agent.budget import Allowance
 from regreen.errors import RegreenError, UsageError
+from regreen.redact import Redactor
 from regreen.settings import DEFAULT_MODEL, RunSettings
+from regreen.testing.seal.allowed import Allowed, readable_path
 
 if TYPE_CHECKING:
     from regreen.run.protocol import Channel
@@ -61,13 +63,16 @@ def parser() -> argparse.ArgumentParser:
     tests = commands.add_parser("tests", help="the tests found in a folder or file")
     tests.add_argument("dir", metavar="DIR", nargs="?", default=".")
     tests.add_argument("--python", metavar="PATH", help="interpreter of the project")
-    tests.add_argument("--seal", choices=("require", "prefer", "off"), default="require")
+    _seal_options(tests)
     tests.add_argument("--json", action="store_true")
     tests.set_defaults(run=_tests)
     doctor = commands.add_parser("doctor", help="what is missing, with the command that mends it")
     doctor.add_argument("--workspace", metavar="DIR")
     doctor.add_argument("--python", metavar="PATH", help="interpreter of the project")
     doctor.add_argument("--base-url", metavar="URL")
+    doctor.add_argument(
+        "--ask-again", action="store_true", help="forget that the folder's tests may run without a seal"
+    )
     doctor.add_argument("--json", action="store_true")
     doctor.set_defaults(run=_doctor)
     replay = commands.add_parser("replay", help="run a trace again, offline, and say where it differs")
@@ -102,7 +107,7 @@ def _run_options(command: argparse.ArgumentParser) -> None:
         "--base-url", metavar="URL", help="of the model server; keys come from the environment only"
     )
     command.add_argument("--approval", choices=("everyEdit", "whenGreen", "never"), default="everyEdit")
-    command.add_argument("--seal", choices=("require", "prefer", "off"), default="require")
+    _seal_options(command)
     command.add_argument("--max-steps", type=_positive, default=allowance.steps)
     command.add_argument("--max-tokens", type=_positive, default=allowance.tokens)
     command.add_argument("--max-seconds", type=_positive, default=int(allowance.seconds))
@@ -113,13 +118,34 @@ def _run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--interactive", action="store_true", help=argparse.SUPPRESS)
 
 
+def _seal_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--seal", choices=("require", "prefer", "off"), default="require")
+    command.add_argument(
+        "--allow-network",
+        action="store_true",
+        help="let tests use the network (servers of their own on localhost work without, in a bubblewrap seal)",
+    )
+    command.add_argument(
+        "--readable",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="a file or folder outside the workspace that tests may read; can be repeated",
+    )
+
+
+def _allowed(options: argparse.Namespace) -> Allowed:
+    paths = [readable_path(text, Path.cwd()) for text in options.readable]
+    return Allowed(options.allow_network, tuple(paths))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code. Errors for people are one line on stderr."""
     try:
         options = parser().parse_args(arguments)
         return int(options.run(options))
     except RegreenError as error:
-        print(f"regreen: {error}", file=sys.stderr)
+        print(f"regreen: {Redactor.of_this_process().text(str(error))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return 4
@@ -139,6 +165,7 @@ def _settings(options: argparse.Namespace) -> RunSettings:
         python=options.python,
         interactive=options.interactive or (not options.json and sys.stdin.isatty()),
         unlock_tests=options.unlock_tests,
+        allowed=_allowed(options),
     )
 
 
@@ -155,8 +182,8 @@ def _fix(options: argparse.Namespace) -> int:
         from regreen.run.terminal import TerminalChannel
 
         channel = TerminalChannel(source=_private_input())
-    settings = _settings(options)
     try:
+        settings = _settings(options)
         return asyncio.run(
             fix(options.target, options.workspace, settings, channel, Path.cwd(), options.resume)
         )
@@ -169,8 +196,9 @@ def _fix(options: argparse.Namespace) -> int:
 def _ask(options: argparse.Namespace) -> int:
     from regreen.run.fix import ask
 
-    settings, channel = _settings(options), _channel(options.json)
+    channel = _channel(options.json)
     try:
+        settings = _settings(options)
         return asyncio.run(ask(options.text, options.workspace, settings, channel, Path.cwd()))
     except UsageError as error:
         if options.json:
@@ -219,13 +247,18 @@ def _serve(options: argparse.Namespace) -> int:
 def _tests(options: argparse.Namespace) -> int:
     from regreen.run.listing import list_tests
 
-    return asyncio.run(list_tests(Path(options.dir), options.python, options.seal, options.json))
+    allowed = _allowed(options)
+    return asyncio.run(list_tests(Path(options.dir), options.python, options.seal, options.json, allowed))
 
 
 def _doctor(options: argparse.Namespace) -> int:
     from regreen.doctor import examine
 
     workspace = Path(options.workspace) if options.workspace else Path.cwd()
+    if options.ask_again:
+        from regreen.run.consent import forget
+
+        forget(workspace)
     return asyncio.run(examine(workspace, options.python, options.base_url, options.json))
 
 

@@ -14,6 +14,7 @@ from regreen import __version__
 from regreen.errors import RegreenError
 from regreen.models.choose import look_for_ollama
 from regreen.models.hosts import ollama_url
+from regreen.run.consent import ask_again, is_kept
 from regreen.run.folders import RunFolders
 from regreen.settings import DEFAULT_MODEL, cache_folder, new_run_id, state_folder
 from regreen.testing.interpreter import check_pytest, find_interpreter
@@ -41,7 +42,7 @@ async def examine(workspace: Path, python: str | None, base_url: str | None, as_
     """Look at everything and print it. 0 when a run can start, 3 when something it needs is missing."""
     findings = [_regreen(), *_model_libraries(), await _ollama(base_url)]
     choice = await choose_seal("prefer")
-    findings.append(_seal(choice))
+    findings.append(_seal(choice, workspace))
     findings += await _project(workspace, python, choice)
     findings.append(
         Finding("folders", "ok", f"traces and undo in {state_folder()}, trial copies in {cache_folder()}")
@@ -84,10 +85,14 @@ async def _ollama(base_url: str | None) -> Finding:
     return Finding("ollama", "ok", f"answers at {found.host}; auto uses {found.model} of {shown}")
 
 
-def _seal(choice: Choice) -> Finding:
+def _seal(choice: Choice, workspace: Path) -> Finding:
     text = describe(choice)
+    kept = workspace.is_dir() and is_kept(workspace)
     if choice.seal.name != "none":
-        return Finding("seal", "ok", text)
+        unused = "; you allowed this folder to run unsealed where no seal can be made" if kept else ""
+        return Finding("seal", "ok", text + unused, ask_again(workspace) if kept else "")
+    if kept:
+        return Finding("seal", "optional", f"{text}; you allowed that for {workspace}", ask_again(workspace))
     return Finding("seal", "missing", text, "sudo apt install bubblewrap    (or run with --seal off)")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from regreen.agent.budget import Allowance
+from regreen.testing.seal.allowed import Allowed
 from regreen.testing.seal.door import SealMode
 
 Approval = Literal["everyEdit", "whenGreen", "never"]
@@ -23,7 +24,7 @@ class RunSettings:
     """What a person chose for one run; see `regreen fix --help`.
 
     `python` is the interpreter of the project under test (None: find it). `interactive` is true when
-    somebody can answer questions that are not about a proposal.
+    somebody can answer questions that are not about a proposal. `allowed` widens the seal.
     """
 
     model: str = "auto"
@@ -36,6 +37,7 @@ class RunSettings:
     interactive: bool = False
     whole_suite: bool = False
     unlock_tests: bool = False
+    allowed: Allowed = field(default_factory=Allowed)
 
 
 def state_folder() -> Path:

@@ -74,7 +74,7 @@ export interface Failure {
 
 /** One event of a run (docs: the run protocol), with the run it belongs to. */
 export type RunEvent = { run: string } & (
-  | { event: "started"; target: string; model: string; seal: string; approval?: string; workspace?: string }
+  | { event: "started"; target: string; model: string; seal: string; allowed?: string; approval?: string; workspace?: string }
   | { event: "note"; level: string; text: string }
   | { event: "progress"; text: string; percent?: number | null }
   | { event: "evidence"; target: string; failure?: Failure | null; seconds?: number }

@@ -140,6 +140,13 @@ function info(text: string): Line {
   return { level: "info", text };
 }
 
+/** How test runs are sealed, for the status bar; "" while no run has shown it. */
+export function showSeal(seal: string, allowed = ""): string {
+  if (!seal) return "";
+  const words = seal === "none" ? "Tests run NOT sealed: with your own rights and network." : `Tests run sealed with ${seal}.`;
+  return allowed ? `${words} You allow them to ${allowed}.` : words;
+}
+
 function modelLine(text: string): Line {
   return info(`  │ ${text}`);
 }

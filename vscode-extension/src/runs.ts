@@ -50,7 +50,10 @@ export class Runs {
     if (event.event === "step") this.status.stepStarted(event.n);
     else if (event.event === "progress" || event.event === "note") this.status.progress(shorten(event.text, 60));
     else if (event.event === "evidence") this.status.progress("asking the model");
-    else if (event.event === "started") this.status.progress("running the test");
+    else if (event.event === "started") {
+      this.status.progress("running the test");
+      this.status.sealSeen(event.seal, event.allowed ?? "");
+    }
   }
 
   budget(budget: Budget): void {

@@ -10,6 +10,8 @@ export interface Settings {
   baseUrl: string;
   approval: Approval;
   seal: string;
+  allowNetwork: boolean;
+  readablePaths: string[];
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
@@ -27,6 +29,8 @@ export interface ServerOptions {
   baseUrl: string | null;
   approval: Approval;
   seal: string;
+  allowNetwork: boolean;
+  readablePaths: string[];
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
@@ -40,6 +44,8 @@ export function readSettings(): Settings {
     baseUrl: section.get("baseUrl", "").trim(),
     approval: section.get<Approval>("approval", "everyEdit"),
     seal: section.get("seal", "require"),
+    allowNetwork: section.get("allowNetwork", false),
+    readablePaths: section.get<string[]>("readablePaths", []).map(expand).filter(Boolean),
     maxSteps: section.get("maxSteps", 12),
     maxTokens: section.get("maxTokens", 60000),
     maxSeconds: section.get("maxSeconds", 900),
@@ -62,6 +68,8 @@ export function serverOptions(settings: Settings, interpreter: string | null, ru
     baseUrl: (openai ? settings.baseUrl : settings.ollamaHost) || null,
     approval: settings.approval,
     seal: settings.seal,
+    allowNetwork: settings.allowNetwork,
+    readablePaths: settings.readablePaths,
     maxSteps: settings.maxSteps,
     maxTokens: settings.maxTokens,
     maxSeconds: settings.maxSeconds,

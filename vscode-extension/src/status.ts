@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Budget } from "./protocol";
-import { showSeconds, showTokens } from "./render";
+import { showSeal, showSeconds, showTokens } from "./render";
 import type { Approval } from "./settings";
 
 const APPROVAL_WORDS: Record<Approval, string> = { everyEdit: "every edit", whenGreen: "when green", never: "never ask" };
@@ -17,6 +17,9 @@ export class Status implements vscode.Disposable {
   private budgetAt = 0;
   private step = 0;
   private waiting = false;
+  private mode: Approval = "everyEdit";
+  private seal = "";
+  private allowed = "";
 
   constructor() {
     this.run.name = "Regreen run";
@@ -39,9 +42,16 @@ export class Status implements vscode.Disposable {
   }
 
   approvalMode(mode: Approval): void {
-    this.approval.text = `$(shield) ${APPROVAL_WORDS[mode]}`;
-    this.approval.tooltip = `Regreen asks before it writes: ${APPROVAL_WORDS[mode]}. Click to change.`;
+    this.mode = mode;
+    this.drawApproval();
     this.approval.show();
+  }
+
+  /** What a run said about its seal when it started: `none` is shown all the time, not only on hover. */
+  sealSeen(seal: string, allowed: string): void {
+    this.seal = seal;
+    this.allowed = allowed;
+    this.drawApproval();
   }
 
   runStarted(text = "starting"): void {
@@ -92,6 +102,14 @@ export class Status implements vscode.Disposable {
   dispose(): void {
     clearInterval(this.clock);
     for (const item of [this.run, this.proposal, this.approval, this.server]) item.dispose();
+  }
+
+  private drawApproval(): void {
+    const bare = this.seal === "none";
+    this.approval.text = `$(shield) ${APPROVAL_WORDS[this.mode]}${bare ? " · $(unlock) not sealed" : ""}`;
+    const asked = `Regreen asks before it writes: ${APPROVAL_WORDS[this.mode]}. Click to change.`;
+    this.approval.tooltip = [asked, showSeal(this.seal, this.allowed)].filter(Boolean).join("\n");
+    this.approval.backgroundColor = bare ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
   }
 
   /** The clock of a run stands still while the person decides. */

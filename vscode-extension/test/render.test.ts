@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent, Verdict } from "../src/protocol";
-import { countChanges, RunLog, shorten, showCall, showSeconds, showTokens, showVerdict } from "../src/render";
+import { countChanges, RunLog, shorten, showCall, showSeal, showSeconds, showTokens, showVerdict } from "../src/render";
 
 const RED: Verdict = {
   target: "failed", fixed: false, progress: "forward", passed: 3, failed: 1, collected_before: 4, collected_after: 4, newly_failing: [], reason: "assert 400 == 360",
@@ -66,4 +66,11 @@ test("numbers for people", () => {
   assert.deepEqual([showTokens(812), showTokens(41230), showSeconds(35.9), showSeconds(135)], ["812", "41k", "35 s", "2 min 15 s"]);
   assert.equal(countChanges("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n"), "+2 −1");
   assert.equal(showCall("read_file", { path: "a.py", start_line: 3 }), 'read_file(path="a.py", start_line=3)');
+});
+
+test("the seal is said in words, and what the person allowed beyond it", () => {
+  assert.equal(showSeal(""), "");
+  assert.equal(showSeal("bubblewrap"), "Tests run sealed with bubblewrap.");
+  assert.match(showSeal("none"), /NOT sealed/);
+  assert.match(showSeal("landlock", "use the network"), /landlock\. You allow them to use the network\.$/);
 });

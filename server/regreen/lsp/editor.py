@@ -14,6 +14,7 @@ from pygls.uris import from_fs_path
 
 from regreen.lsp.documents import Document
 from regreen.lsp.protocol import RegreenProtocol
+from regreen.redact import Redactor
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ class Editor:
         self._protocol = protocol
         self.preview = False
         self.closing = False
+        self._redactor = Redactor.of_this_process()
         self._decisions: dict[str, Payload | None] = {}
 
     @property
@@ -71,12 +73,14 @@ class Editor:
             self._protocol.notify(method, payload)
 
     def log(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
-        """One entry of the client's log."""
-        self.notify(lsp.WINDOW_LOG_MESSAGE, lsp.LogMessageParams(type=kind, message=text))
+        """One entry of the client's log, without secrets."""
+        safe = self._redactor.text(text)
+        self.notify(lsp.WINDOW_LOG_MESSAGE, lsp.LogMessageParams(type=kind, message=safe))
 
     def show(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
-        """One line that the person sees."""
-        self.notify(lsp.WINDOW_SHOW_MESSAGE, lsp.ShowMessageParams(type=kind, message=text))
+        """One line that the person sees, without secrets."""
+        safe = self._redactor.text(text)
+        self.notify(lsp.WINDOW_SHOW_MESSAGE, lsp.ShowMessageParams(type=kind, message=safe))
 
     # --- with an answer --------------------------------------------------------------------------------
 

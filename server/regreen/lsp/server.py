@@ -38,11 +38,22 @@ from regreen.lsp.targets import (
     code_lens,
     wants_quickfix,
 )
+from regreen.redact import Redactor
 
 CLOSE_SECONDS = 1.6
 UNDO_SECONDS = 30.0
 
 log = logging.getLogger(__name__)
+
+
+class SafeFormatter(logging.Formatter):
+    """Log lines without secrets, in tracebacks too."""
+
+    redactor = Redactor.of_this_process()
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See `logging.Formatter.format`."""
+        return self.redactor.text(super().format(record))
 
 
 class RegreenServer(BaseServer):
@@ -285,9 +296,9 @@ def serve(tcp: int | None = None, log_file: Path | None = None) -> int:
     handlers: list[logging.Handler] = [to_stderr]
     if log_file is not None:
         handlers.append(logging.FileHandler(log_file, encoding="utf-8"))
-    logging.basicConfig(
-        handlers=handlers, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    for handler in handlers:
+        handler.setFormatter(SafeFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(handlers=handlers, level=logging.INFO)
     logging.getLogger("pygls").setLevel(logging.WARNING)  # at INFO it logs every body, source code included
     logging.getLogger("pygls.protocol").setLevel(logging.ERROR)
     read, write = wire.private_stdio() if tcp is None else _accept(tcp)

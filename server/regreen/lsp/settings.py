@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "approval": ("everyEdit", "whenGreen", "never"),
@@ -31,6 +32,8 @@ class Settings:
     max_steps: int = 12
     max_tokens: int = 60_000
     max_seconds: int = 900
+    allow_network: bool = False
+    readable_paths: tuple[str, ...] = ()
 
     def updated(self, options: Mapping[str, Any]) -> tuple[Settings, list[str]]:
         """These settings with what `options` sets, and a line for every value that cannot be used.
@@ -50,7 +53,7 @@ class Settings:
             elif problem := _problem(field.name, value):
                 problems.append(f"setting regreen.{key} ignored: {problem}, not {value!r}")
             else:
-                changes[field.name] = int(value) if field.name in _COUNTS else value
+                changes[field.name] = _converted(field.name, value)
         return replace(self, **changes), problems
 
     def arguments(self) -> list[str]:
@@ -62,12 +65,20 @@ class Settings:
             arguments += ["--base-url", self.base_url]
         if self.interpreter:
             arguments += ["--python", self.interpreter]
-        return arguments
+        if self.allow_network:
+            arguments.append("--allow-network")
+        return arguments + [f"--readable={path}" for path in self.readable_paths]
 
 
 def _camel(name: str) -> str:
     head, *rest = name.split("_")
     return head + "".join(part.capitalize() for part in rest)
+
+
+def _converted(name: str, value: Any) -> Any:
+    if name in _COUNTS:
+        return int(value)
+    return tuple(value) if name == "readable_paths" else value
 
 
 def _problem(name: str, value: Any) -> str:
@@ -77,4 +88,16 @@ def _problem(name: str, value: Any) -> str:
     if name in _COUNTS:
         whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value)
         return "" if whole and value > 0 else "expected a whole number above 0"
+    if name == "allow_network":
+        return "" if isinstance(value, bool) else "expected true or false"
+    if name == "readable_paths":
+        return "" if _are_paths(value) else "expected a list of whole paths"
     return "" if isinstance(value, str) and not value.startswith("-") else "expected a text"
+
+
+def _are_paths(value: Any) -> bool:
+    """Whole paths only: the folder of the workspace must not decide what a short one means."""
+    if not isinstance(value, (list, tuple)):
+        return False
+    items = cast("list[Any]", value)
+    return all(isinstance(item, str) and (item.startswith("~") or Path(item).is_absolute()) for item in items)

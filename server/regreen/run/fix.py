@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from regreen.agent.stops import EXIT_CODES, OutcomeName
 from regreen.errors import UsageError
 from regreen.run.ask import AskSession
+from regreen.run.consent import seal_mode
 from regreen.run.folders import RunFolders
 from regreen.run.protocol import Channel, Event, Hearing
 from regreen.run.resume import earlier_run
@@ -109,6 +111,8 @@ async def _fix_all(
 ) -> int:
     """One run for each failing test of a path; the last outcome line carries the worst."""
     channel.listen(_Deaf())
+    # Asked once for all runs of the path.
+    settings = replace(settings, seal=await seal_mode(settings, workspace.root, channel))
     report = await _run_path(target, workspace, python, settings)
     worst: OutcomeName = "already_passing"
     explanation = f"All {len(report.passed)} tests of {target.nodeid} pass; nothing was changed."
@@ -144,7 +148,7 @@ def _overall(target: Target, worst: OutcomeName, explanation: str, ended: dict[s
 
 
 async def _run_path(target: Target, workspace: Workspace, python: Path, settings: RunSettings) -> Report:
-    choice = await choose_seal(settings.seal)
+    choice = await choose_seal(settings.seal, settings.allowed)
     folders = RunFolders(new_run_id())
     trial = Trial(workspace.root, folders.trial)
     runner = TestRunner(python, workspace.root, choice.seal, folders.scratch)

@@ -7,25 +7,29 @@ import sys
 from pathlib import Path
 
 from regreen.errors import RegreenError, UsageError
+from regreen.run.consent import is_kept
 from regreen.run.folders import RunFolders
 from regreen.settings import new_run_id
 from regreen.testing.interpreter import find_interpreter
 from regreen.testing.report import Report
 from regreen.testing.runner import TestRunner
+from regreen.testing.seal.allowed import Allowed
 from regreen.testing.seal.choose import choose as choose_seal
 from regreen.testing.seal.door import SealMode
 from regreen.workspace.root import Workspace, find_root
 from regreen.workspace.trial import Trial
 
 
-async def list_tests(folder: Path, python: str | None, mode: SealMode, as_json: bool) -> int:
+async def list_tests(
+    folder: Path, python: str | None, mode: SealMode, as_json: bool, allowed: Allowed | None = None
+) -> int:
     """Print the node ids below a folder or file, one a line or as one JSON object. Raises RegreenError."""
     if not folder.exists():
         raise UsageError(f"There is no {folder} to look for tests in.")
     place = folder.resolve()
     workspace = Workspace.open(find_root(place))
     try:
-        report = await _collect(workspace, place, find_interpreter(workspace.root, python), mode)
+        report = await _collect(workspace, place, find_interpreter(workspace.root, python), mode, allowed)
     finally:
         workspace.close()
     errors = [f"{failure.type}: {failure.message}" for failure in report.collection_errors]
@@ -49,8 +53,12 @@ async def list_tests(folder: Path, python: str | None, mode: SealMode, as_json: 
     return 0
 
 
-async def _collect(workspace: Workspace, place: Path, python: Path, mode: SealMode) -> Report:
-    choice = await choose_seal(mode)
+async def _collect(
+    workspace: Workspace, place: Path, python: Path, mode: SealMode, allowed: Allowed | None
+) -> Report:
+    if mode == "require" and is_kept(workspace.root):
+        mode = "prefer"
+    choice = await choose_seal(mode, allowed)
     folders = RunFolders(new_run_id())
     trial = Trial(workspace.root, folders.trial)
     runner = TestRunner(python, workspace.root, choice.seal, folders.scratch)

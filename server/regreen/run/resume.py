@@ -9,6 +9,7 @@ from typing import Any
 
 from regreen.agent.trace import read_trace
 from regreen.errors import UsageError
+from regreen.redact import LEFT_OUT
 from regreen.settings import run_folder
 
 TOLD_EDITS = 4
@@ -59,4 +60,10 @@ def earlier_run(name: str) -> Earlier:
             pending = None
         elif kind == "outcome":
             texts = {p["path"]: p["text"] for p in event.get("partial") or () if "text" in p}
+    for path, text in texts.items():
+        if LEFT_OUT in text:
+            raise UsageError(
+                f"The trace leaves out a secret that stands in {path}, so its edit cannot be taken from there. "
+                "Start again without --resume."
+            )
     return Earlier(texts, tuple(tried))

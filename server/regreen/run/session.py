@@ -32,14 +32,17 @@ from regreen.errors import RegreenError, UsageError
 from regreen.models.builtin import BuiltinModel
 from regreen.models.choose import choose
 from regreen.models.faults import MissingModel
+from regreen.redact import Redactor
 from regreen.repair.ground import SearchGround
 from regreen.run.bench import Bench
+from regreen.run.consent import seal_mode
 from regreen.run.folders import RunFolders
 from regreen.run.listener import ModelListener
 from regreen.run.outcome import Ending
 from regreen.run.proposals import Desk, Trials
 from regreen.run.protocol import Channel, Event
 from regreen.run.resume import Earlier
+from regreen.run.telling import Teller
 from regreen.run.turn import turn
 from regreen.settings import RunSettings
 from regreen.testing.evidence import gather
@@ -93,6 +96,7 @@ class Session:
         self._draft = Draft(workspace.read)
         self._folders = RunFolders(self.run)
         self._trace = TraceWriter(self._folders.trace)
+        self._tell = Teller(self._trace, channel, Redactor.of_this_process())
         self._journal = Journal(self._folders.journal, self.run)
         self._listener = ModelListener(self._emit, self._budget)
         self._task: asyncio.Task[Any] | None = None
@@ -144,7 +148,7 @@ class Session:
         except (RegreenError, PathRefused) as error:
             stop = SetupProblem(str(error))
         except Exception as error:
-            traceback.print_exc(file=sys.stderr)
+            sys.stderr.write(self._tell.text(traceback.format_exc()))
             stop = Stop(
                 f"An error of Regreen's own: {type(error).__name__}: {error}. The trace holds the details."
             )
@@ -156,10 +160,13 @@ class Session:
             stack.callback(self._folders.remove)
             stack.callback(self._close_journal)
             await stack.enter_async_context(turn(self._workspace.root, self._note))
-            choice = await choose_seal(await self._seal_mode())
+            mode = await seal_mode(self._settings, self._workspace.root, self._channel)
+            choice = await choose_seal(mode, self._settings.allowed)
             self._seal_name = choice.seal.name
             if choice.why:
                 self._note(f"Tests run without the strongest seal ({choice.seal.name}): {choice.why}")
+            if allowed := self._settings.allowed.words():
+                self._note(f"Tests may also {allowed}: you allowed it.")
             runner = TestRunner(self._python, self._workspace.root, choice.seal, self._folders.scratch)
             stack.push_async_callback(runner.aclose)
             trial = Trial(self._workspace.root, self._folders.trial)
@@ -252,27 +259,6 @@ class Session:
 
     # -- the parts -------------------------------------------------------------------------------------
 
-    async def _seal_mode(self) -> Any:
-        """`require`, unless a person who can be asked allows a run without a seal."""
-        mode = self._settings.seal
-        if mode != "require" or not self._settings.interactive:
-            return mode
-        try:
-            await choose_seal("require")
-        except RegreenError as error:
-            answer = await self._channel.ask(
-                {
-                    "event": "question",
-                    "id": "unsealed",
-                    "kind": "unsealed",
-                    "text": f"{error} Run the tests unsealed, with your rights and your network?",
-                    "choices": ["Run unsealed", "Do not run"],
-                    "default": "Do not run",
-                }
-            )
-            return "off" if answer == "Run unsealed" else "require"
-        return mode
-
     async def _choose_model(self, seal: Seal, trial: Trial, judge: Judge) -> Model:
         def make_builtin() -> Model:
             return BuiltinModel(
@@ -331,14 +317,13 @@ class Session:
     # -- events ----------------------------------------------------------------------------------------
 
     def _emit(self, event: Event) -> None:
-        self._trace.write(event)
-        self._channel.emit(event)
+        self._tell.emit(event)
 
     def _note(self, text: str, level: str = "info") -> None:
         self._emit({"event": "note", "level": level, "text": text})
 
     def _progress(self, text: str, percent: float | None) -> None:
-        self._channel.emit({"event": "progress", "text": text, "percent": percent})
+        self._tell.show({"event": "progress", "text": text, "percent": percent})
 
     async def _tick(self) -> None:
         """Keeps the budget meter moving; not part of the trace."""
@@ -363,6 +348,7 @@ class Session:
                     "seconds": allowance.seconds,
                 },
                 "seal": self._seal_name,
+                "allowed": self._settings.allowed.words(),
                 "approval": self._settings.approval,
                 "trace": str(self._folders.trace),
             }

@@ -7,20 +7,29 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from regreen.errors import RegreenError
+from regreen.testing.seal.allowed import Allowed, Widened
 from regreen.testing.seal.door import Access, Choice, Limits, Seal, SealMode
 
 _chosen: dict[str, Choice] = {}
 
 
-async def choose(mode: SealMode) -> Choice:
+async def choose(mode: SealMode, allowed: Allowed | None = None) -> Choice:
     """The strongest seal that works here; with `off`, none. Asked again, the same answer without a new probe.
+
+    What the person allows (`allowed`) is part of the seal that is returned.
 
     `require` raises RegreenError when no seal works; `prefer` then gives none, with the reason in `why`.
     Nothing of the workspace is started: the probe runs /bin/sh in an empty folder.
     """
+    choice = await _choose(mode)
+    return replace(choice, seal=Widened(choice.seal, allowed)) if allowed and allowed.words() else choice
+
+
+async def _choose(mode: SealMode) -> Choice:
     if mode == "off":
         return Choice(_unsealed(), "turned off (--seal off)")
     if "strongest" not in _chosen:

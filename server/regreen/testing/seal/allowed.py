@@ -1,0 +1,103 @@
+"""What a person allows their tests beyond the seal: the network, and further paths to read.
+
+It comes from the command line and from settings that a workspace cannot set. No tool has an argument for it, so
+that a model can neither ask for it nor see it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regreen.errors import RegreenError, UsageError
+from regreen.testing.seal.door import Access, Limits, Running, Seal
+from regreen.testing.seal.libraries import within
+
+_NEVER_BELOW = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))
+_NEVER_ITSELF = tuple(map(Path, ("/tmp", "/var/tmp", "/var/run")))
+_DISKS = Path("/run/media")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Additions to what every sealed run may do. `readable` are absolute paths that exist (`readable_path`)."""
+
+    network: bool = False
+    readable: tuple[Path, ...] = ()
+
+    def words(self) -> str:
+        """What is allowed, for a person; "" when it is nothing."""
+        parts = ["use the network"] if self.network else []
+        parts += [f"read {path}" for path in self.readable]
+        return " and ".join(parts)
+
+
+class Widened:
+    """Implements `door.Seal`: the same seal, with what the person allowed added to every start.
+
+    `start` raises RegreenError when a readable path inside the workspace is a link that leads out of it: then the
+    workspace would decide what is read, not the person.
+    """
+
+    def __init__(self, seal: Seal, allowed: Allowed) -> None:
+        self._seal = seal
+        self._allowed = allowed
+
+    @property
+    def name(self) -> str:
+        """The name of the seal inside."""
+        return self._seal.name
+
+    @property
+    def mounts(self) -> bool:
+        """As the seal inside."""
+        return self._seal.mounts
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        access: Access,
+        limits: Limits,
+        env: Mapping[str, str] | None = None,
+        inherit: Sequence[int] = (),
+    ) -> Running:
+        """See `door.Seal.start`."""
+        inside = access.workspace.resolve()
+        for path in self._allowed.readable:
+            if within(path, access.workspace) and not within(path.resolve(), inside):
+                raise RegreenError(
+                    f"{path} is a link that leads out of the workspace: name the place it leads to."
+                )
+        more = replace(
+            access,
+            network=access.network or self._allowed.network,
+            readable=tuple(dict.fromkeys((*access.readable, *self._allowed.readable))),
+        )
+        return await self._seal.start(argv, more, limits, env, inherit)
+
+
+def readable_path(text: str, folder: Path) -> Path:
+    """A path that tests may read, from what was typed; relative ones count from `folder`, `~` is the home.
+
+    Raises UsageError for what is not there, for the whole home folder or what holds it, for places of the running
+    system, and for what is neither a file nor a folder.
+    """
+    path = Path(os.path.normpath(folder / Path(text).expanduser()))
+    if not path.exists():
+        raise UsageError(f"There is no {path} for tests to read.")
+    home = Path("~").expanduser()
+    for place in {path, path.resolve()}:
+        if within(home, place) or within(home.resolve(), place):
+            raise UsageError(
+                f"{path} holds your whole home folder: name the folder in it that the tests read."
+            )
+        system = any(within(place, never) for never in _NEVER_BELOW) and _DISKS not in place.parents
+        if system or place in _NEVER_ITSELF:
+            raise UsageError(f"{path} belongs to the running system: name the folder that the tests read.")
+    if not path.is_file() and not path.is_dir():
+        raise UsageError(
+            f"{path} is neither a file nor a folder, so that tests cannot be allowed to read it."
+        )
+    return path
