@@ -27,6 +27,11 @@ def toy_shop(tmp_path: Path) -> Path:
     return copy
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The browser's driver keeps an event loop in the main thread, so what needs a loop of its own comes first."""
+    items.sort(key=lambda item: "e2e" in item.path.parts)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say at the end what was left out, and why."""
     listed = os.environ.get("REGREEN_LEFT_OUT_FILE")

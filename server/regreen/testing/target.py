@@ -164,7 +164,7 @@ def _check_names(file: Path, path: str, names: list[str]) -> None:
     wanted = "::".join(names)
     known = ["::".join(test.names) for test in tests]
     close = difflib.get_close_matches(wanted, known, 1) or [
-        name for name in known if name.split("::")[-1] == names[-1]
+        name for name in known if name.split("::")[-1].startswith(names[-1])
     ]
     if close:
         raise UsageError(f"no test {wanted} in {path}; did you mean {path}::{close[0]}?")
