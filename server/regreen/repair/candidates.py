@@ -16,6 +16,9 @@ from regreen.repair.source import Edit, Source
 SHARPNESS = 1.5
 """How strongly suspicion counts against the operator's prior."""
 
+MOST_LINES = 160
+"""So many lines, the most suspicious, get candidates; behind them the time is over anyway."""
+
 
 class Texts:
     """The project's files as the search sees them: decoded once, parsed once."""
@@ -69,7 +72,8 @@ async def generate(
 ) -> list[tuple[float, Edit]]:
     """All candidates for the suspicious lines, scored, best first."""
     by_file: dict[str, dict[int, float]] = {}
-    for (path, line), score in scores.items():
+    best_first = sorted(scores.items(), key=lambda item: -item[1])[:MOST_LINES]
+    for (path, line), score in best_first:
         by_file.setdefault(path, {})[line] = score
     sources = {path: source for path in by_file if (source := texts.source(path)) is not None}
     known: dict[str, Signature] = {}
@@ -86,10 +90,9 @@ async def generate(
         lines = spread(source, by_file[path])
         for line, score in constants_read(source, readers).items():
             lines[line] = max(lines.get(line, 0.0), score)
-        for edit in candidates(source, project, lines):
+        for edit in await asyncio.to_thread(candidates, source, project, lines):
             made.append((edit.weight * lines.get(edit.line, 0.1) ** SHARPNESS, edit))  # noqa: PERF401
         made += [(edit.weight * 1.2, edit) for edit in crash_edits(source, hints)]
-        await asyncio.sleep(0)
     best: dict[object, tuple[float, Edit]] = {}
     for score, edit in made:
         key = (edit.path, edit.parts)

@@ -138,14 +138,15 @@ class Search:
         self.limit = min(5.0, max(0.08, slowest * 12))
         total = sum(float(outcome[n]["seconds"]) for n in keep)
         self.wall = 1.0 + 4 * self.limit + 6 * total
-        effects = set(answer.first("effects") or ())
+        effects = {str(effect) for effect in answer.first("effects") or ()}
         self.closed = tuple({"write", "spawn", "connect"} - effects)
         self._alone = "write" in effects
         self._put_right(answer)
 
     def _put_right(self, answer: Answer) -> None:
         """Tests that write or delete in the copy must not spoil it for the next ones."""
-        if "write" in (answer.first("effects") or ()) or (self._alone and answer.first("killed")):
+        effects = [str(effect) for effect in answer.first("effects") or ()]
+        if "write" in effects or (self._alone and answer.first("killed")):
             self.restore()
 
     async def _learn_uncollected(self) -> bool:

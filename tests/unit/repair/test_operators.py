@@ -15,7 +15,9 @@ from regreen.repair.source import Source
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = [
     *sorted((ROOT / "toy_repo" / "shop").glob("*.py")),
-    *sorted((ROOT / "server" / "regreen" / "workspace").glob("*.py")),
+    ROOT / "server" / "regreen" / "workspace" / "changes.py",
+    ROOT / "server" / "regreen" / "testing" / "report.py",
+    ROOT / "server" / "regreen" / "agent" / "loop.py",
 ]
 
 
@@ -32,7 +34,8 @@ def test_edits_of_real_files_parse_and_keep_all_other_text(path: Path) -> None:
     source = Source(path.name, text)
     lines = range(1, min(text.count("\n") + 2, 120))
     bad = 0
-    edits = candidates(source, Project(signatures(source)), lines)
+    every = candidates(source, Project(signatures(source)), lines)
+    edits = every[:: max(1, len(every) // 300)]
     for edit in edits:
         changed = edit.apply(text)
         assert changed != text

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from regreen.repair import related
 from regreen.repair.explain import call_arguments, sentence
 from regreen.repair.frontier import Frontier
 from regreen.repair.localise import constants_read, names_read, ochiai, ranked, spread, with_frames
-from regreen.repair.related import is_test, test_files
+from regreen.repair.related import is_test
 from regreen.repair.source import Edit, Part, Source
 from regreen.repair.syntax import syntax_edits
 from regreen.testing.confidence import confidence, confidence_of
@@ -113,7 +114,7 @@ def test_related_tests_are_found_through_imports() -> None:
         "tests/test_api.py": "import pkg.api",
         "tests/test_other.py": "import json",
     }
-    found = test_files(["pkg/core.py"], list(files), files.get, "tests/test_core.py")
+    found = related.test_files(["pkg/core.py"], list(files), files.get, "tests/test_core.py")
     assert found == ["tests/test_api.py"]
 
 

@@ -21,7 +21,7 @@ from regreen.repair.operators import (
     statements,
     strings,
 )
-from regreen.repair.operators.site import Project, Site
+from regreen.repair.operators.site import Project, Site, once
 from regreen.repair.source import Edit, FunctionNode, Source
 
 _EXPRESSIONS: tuple[Callable[[Site, ast.expr], Iterator[Edit]], ...] = (
@@ -93,19 +93,16 @@ def _subexpressions(site: Site, node: ast.expr) -> Iterator[Edit]:
                     yield from site.replace(node, f"{call}({text}, {other})", "larger or smaller", 0.1)
 
 
+@once
 def _expressions_of(site: Site) -> list[str]:
-    kept: list[str] | None = getattr(site, "_copied", None)
-    if kept is None:
-        assert site.function is not None
-        kinds = (ast.Call, ast.BinOp, ast.Subscript, ast.Attribute, ast.Tuple, ast.List)
-        texts = [
-            site.code(n)
-            for n in ast.walk(site.function)
-            if isinstance(n, kinds) and isinstance(getattr(n, "ctx", ast.Load()), ast.Load)
-        ]
-        kept = [t for t in dict.fromkeys(texts) if 1 < len(t) < 40 and "\n" not in t][:24]
-        site.__dict__["_copied"] = kept
-    return kept
+    assert site.function is not None
+    kinds = (ast.Call, ast.BinOp, ast.Subscript, ast.Attribute, ast.Tuple, ast.List)
+    texts = [
+        site.code(n)
+        for n in ast.walk(site.function)
+        if isinstance(n, kinds) and isinstance(getattr(n, "ctx", ast.Load()), ast.Load)
+    ]
+    return [t for t in dict.fromkeys(texts) if 1 < len(t) < 40 and "\n" not in t][:24]
 
 
 def candidates(source: Source, project: Project, lines: Iterable[int]) -> list[Edit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from regreen.repair.operators.site import SHORT, Signature, Site
+from regreen.repair.operators.site import SHORT, Signature, Site, once
 from regreen.repair.source import Edit
 
 WRAPPERS = (
@@ -217,6 +217,7 @@ def _wrapped(site: Site, node: ast.expr) -> Iterator[Edit]:
                 yield from site.replace(node, f"{text}.{name}()", "method added", 0.18)
 
 
+@once
 def _zero_argument_methods(site: Site) -> list[str]:
     """Methods the file calls without arguments, and those the project defines so."""
     found = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from regreen.repair.operators.site import SHORT, Site, arguments
+from regreen.repair.operators.site import SHORT, Site, arguments, once
 from regreen.repair.source import Edit, FunctionNode
 
 SIGN: dict[type[ast.cmpop], str] = {
@@ -104,6 +104,7 @@ def negated(site: Site, test: ast.expr, weight: float) -> Iterator[Edit]:
     yield from site.replace(test, f"not {site.tight(test, 4)}", "negated", weight)
 
 
+@once
 def predicates(site: Site) -> list[tuple[str, float]]:
     """Conditions this project could ask here, with a weight: names, comparisons of the file, its predicates."""
     found: list[tuple[str, float]] = []

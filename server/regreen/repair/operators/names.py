@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from regreen.repair.operators.site import Site
+from regreen.repair.operators.site import Site, once
 from regreen.repair.source import Edit
 
 KIN: tuple[tuple[str, ...], ...] = (
@@ -103,6 +103,7 @@ def _name(site: Site, node: ast.Name) -> Iterator[Edit]:
             yield from site.replace(node, f"self.{other}", "self added", 0.4)
 
 
+@once
 def _of_names(site: Site) -> list[str]:
     """Plain attributes (not methods) that the file reads from its variables."""
     calls = {n.func for n in ast.walk(site.source.tree) if isinstance(n, ast.Call)}
@@ -112,6 +113,16 @@ def _of_names(site: Site) -> list[str]:
         if isinstance(n, ast.Attribute) and n not in calls and isinstance(n.value, ast.Name)
     ]
     return list(dict.fromkeys(found))
+
+
+@once
+def _attributes_by_owner(site: Site) -> dict[str, list[str]]:
+    """The attributes that the file takes of each expression."""
+    found: dict[str, list[str]] = {}
+    for node in ast.walk(site.source.tree):
+        if isinstance(node, ast.Attribute):
+            found.setdefault(ast.dump(node.value), []).append(node.attr)
+    return found
 
 
 def _attribute(site: Site, node: ast.Attribute) -> Iterator[Edit]:
@@ -128,11 +139,7 @@ def _attribute(site: Site, node: ast.Attribute) -> Iterator[Edit]:
     for other in kin(node.attr):
         pool[other] = max(pool.get(other, 0), 0.65)
     if not on_self:
-        same = {
-            n.attr
-            for n in ast.walk(site.source.tree)
-            if isinstance(n, ast.Attribute) and ast.dump(n.value) == ast.dump(node.value)
-        }
+        same = _attributes_by_owner(site).get(ast.dump(node.value), [])
         for other, likeness in site.near(node.attr, same, 8):
             pool[other] = max(pool.get(other, 0), 0.6 * (0.6 + 0.4 * likeness))
         for other, likeness in site.near(node.attr, site.attributes, 8):

@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from regreen.repair.operators.site import Site
+from regreen.repair.operators.site import Site, once
 from regreen.repair.source import Edit
 
 UNITS = (7, 10, 12, 24, 30, 31, 60, 90, 100, 180, 360, 365, 366, 400, 1000, 1024, 3600, 86400)
@@ -86,6 +86,7 @@ def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
     yield from site.replace(node, f"{value}.0", "constant", 0.1)
 
 
+@once
 def _asserted(site: Site) -> set[int]:
     """Numbers (not the smallest) the assertion asks for: a constant that is just one of them is copied, not found."""
     text = site.project.hints.right if site.project.hints.right != "" else ""
@@ -118,6 +119,7 @@ def _floats(value: float) -> list[tuple[str, float]]:
     return [(text, weight) for text, weight in found.items() if text != repr(value)]
 
 
+@once
 def _constants(site: Site) -> list[int]:
     """Integers of the function, then of the file."""
     found: list[int] = []

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from regreen.repair.source import ATOM, Edit, FunctionNode, Part, Source, binding, needed
 
@@ -46,6 +48,21 @@ class Project:
     hints: Hints = Hints()
 
 
+T = TypeVar("T")
+
+
+def once(ask: Callable[[Site], T]) -> Callable[[Site], T]:
+    """Let a question about a site be answered once; operators ask it at every node."""
+
+    @functools.wraps(ask)
+    def answered(site: Site) -> T:
+        if ask not in site.answers:
+            site.answers[ask] = ask(site)
+        return cast("T", site.answers[ask])
+
+    return answered
+
+
 class Site:
     """One function (or the module level) of one source, with what is in scope there."""
 
@@ -53,6 +70,7 @@ class Site:
         self.source = source
         self.project = project
         self.function = function
+        self.answers: dict[object, object] = {}
         self.names = self._names()
         self.unused = self._unused()
         self.module_names = self._module_names()
@@ -174,6 +192,7 @@ class Site:
         used = [n.attr for n in nodes if isinstance(n, ast.Attribute)]
         return list(dict.fromkeys([*used, *fields(self.source), *self.project.fields]))
 
+    @once
     def own_attributes(self) -> list[str]:
         """What `self.` gives in the class around: attributes that are set, properties and methods."""
         klass = self.source.klass(self.function) if self.function is not None else None
@@ -214,6 +233,7 @@ def _arguments(function: FunctionNode) -> list[ast.arg]:
     return [*a.posonlyargs, *a.args, *a.kwonlyargs, *rest]
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def _likeness(word: str, other: str) -> float:
     ratio = difflib.SequenceMatcher(None, word, other).ratio()
     if set(word.split("_")) & set(other.split("_")):

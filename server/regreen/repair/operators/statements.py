@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from regreen.repair.operators.site import Site
+from regreen.repair.operators.site import Site, once
 from regreen.repair.source import Edit, FunctionNode
 
 SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.Return, ast.Raise, ast.Delete)
@@ -15,6 +15,8 @@ BLOCKS = (ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor, ast.Async
 
 def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
     """Edits of one statement and of its place."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
     if isinstance(node, ast.Return):
         yield from _returned(site, node)
     elif isinstance(node, (ast.Break, ast.Continue)):
@@ -225,6 +227,7 @@ def _inserted(site: Site, node: ast.stmt) -> Iterator[Edit]:
         yield from site.insert_after(node, ("else:", "    break"), "jump", 0.1)
 
 
+@once
 def _number_attributes(site: Site) -> list[str]:
     """Attributes of the class around that start as a number."""
     klass = site.source.klass(site.function) if site.function is not None else None

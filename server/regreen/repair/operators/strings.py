@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from regreen.repair.operators.site import Site
+from regreen.repair.operators.site import Site, once
 from regreen.repair.source import Edit
 
 _SPEC = re.compile(r"([<>^=]?)([-+ ]?)(#?)(0?)(\d*)(,?)((?:\.\d+)?)([a-zA-Z%]?)$")
@@ -57,15 +57,7 @@ def _constant(site: Site, node: ast.Constant, value: str) -> Iterator[Edit]:
         (",", 0.1),
         (", ", 0.12),
     ]
-    pool = [
-        n.value
-        for n in ast.walk(site.source.tree)
-        if isinstance(n, ast.Constant)
-        and isinstance(n.value, str)
-        and len(n.value) < 40
-        and not site.source.is_docstring(n)
-    ]
-    for other, likeness in site.near(value, pool, 8):
+    for other, likeness in site.near(value, _texts(site), 8):
         tries.append((other, 0.3 + 0.3 * likeness))
     if "%" in value:
         tries += [
@@ -87,6 +79,19 @@ def _constant(site: Site, node: ast.Constant, value: str) -> Iterator[Edit]:
     for name in site.names[:6]:
         if name in site.unused or name == value:
             yield from site.replace(node, name, "constant to name", 0.6)
+
+
+@once
+def _texts(site: Site) -> list[str]:
+    """Short strings of the file."""
+    return [
+        n.value
+        for n in ast.walk(site.source.tree)
+        if isinstance(n, ast.Constant)
+        and isinstance(n.value, str)
+        and len(n.value) < 40
+        and not site.source.is_docstring(n)
+    ]
 
 
 def _shown(site: Site, value: str) -> Iterator[tuple[str, float]]:
