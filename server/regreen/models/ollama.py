@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from regreen.agent.model import Listener
 from regreen.errors import RegreenError
 from regreen.models import history, limits, probe
 from regreen.models.assemble import OllamaReply
+from regreen.models.dialects.over import over_at
 from regreen.models.faults import NoThinkingSwitch, NoToolSupport, Progress, Trouble, persist
 from regreen.models.history import Mode, PrefixMeter, RawReplies
 from regreen.models.hosts import is_local
@@ -31,22 +33,31 @@ class _Cut(Exception):
     """The stream leads nowhere; raised through the open stream so that it closes."""
 
 
-class _Stream:
-    """Assembles one reply while the listener hears it."""
+class _Over(Exception):
+    """All that can count has been said."""
 
-    def __init__(self, listener: Listener) -> None:
+
+class _Stream:
+    """Assembles one reply while the listener hears it. `text`: calls come as text, and nobody else reads them."""
+
+    def __init__(self, listener: Listener, text: bool = False) -> None:
         self.reply = OllamaReply()
         self._listener = listener
+        self._text = text
         self._watch = limits.Repetition()
 
     def hear(self, chunk: Mapping[str, Any]) -> None:
-        """Take one object of the stream; raises _Cut for a reply that only repeats itself."""
+        """Take one object of the stream; raises _Cut for a reply that only repeats itself, _Over for one that is said."""
         visible, anything = self.reply.feed(chunk)
         if visible:
             self._listener.text(visible)
         why = self._watch.feed(anything)
         if why:
             raise _Cut(why)
+        if self._text and not chunk.get("done") and (end := over_at(self.reply.content)):
+            self.reply.content = self.reply.content[:end].rstrip()
+            self.reply.end = {"done_reason": "stop"}
+            raise _Over
 
 
 class OllamaModel:
@@ -237,9 +248,11 @@ class OllamaModel:
 
     async def _turn(self, request: Request, listener: Listener, fresh: int) -> Reply:
         body = self._body(request.messages, request.tools, request.attempt + fresh)
-        wire, stream, started = await self._connect(), _Stream(listener), time.monotonic()
+        wire, started = await self._connect(), time.monotonic()
+        stream = _Stream(listener, text=self.mode == "text")
         try:
-            await wire.stream(body, stream.hear)
+            with contextlib.suppress(_Over):
+                await wire.stream(body, stream.hear)
         except _Cut as cut:
             return self._cut(body, stream.reply, str(cut), time.monotonic() - started)
         except NoToolSupport:

@@ -6,6 +6,7 @@ The library is imported when the first request is made.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from regreen.agent.model import Listener
 from regreen.errors import RegreenError
 from regreen.models import canary, history, limits
 from regreen.models.assemble import OpenAIReply, json_object
+from regreen.models.dialects.over import over_at
 from regreen.models.faults import NoToolSupport, Trouble, persist
 from regreen.models.history import Mode, PrefixMeter, RawReplies
 from regreen.models.hosts import is_local
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
 
 class _Cut(Exception):
     """The stream leads nowhere; raised through the open stream so that it closes."""
+
+
+class _Over(Exception):
+    """All that can count has been said."""
 
 
 class OpenAIModel:
@@ -151,9 +157,13 @@ class OpenAIModel:
             why = watch.feed(anything)
             if why:
                 raise _Cut(why)
+            if self._mode == "text" and not reply.finish and (end := over_at(reply.content)):
+                reply.content, reply.finish = reply.content[:end].rstrip(), "stop"
+                raise _Over
 
         try:
-            await wire.stream(body, hear)
+            with contextlib.suppress(_Over):
+                await wire.stream(body, hear)
         except _Cut as cut:
             usage = self._usage(body, reply)
             return cut_reply(reply.content, str(cut), usage, time.monotonic() - started)

@@ -291,6 +291,19 @@ async def test_a_reply_without_end_is_cut_and_the_stream_closed(talk: Talk, poli
     await _until(lambda: server.turns[0].ended in ("aborted", "done"))
 
 
+async def test_the_stream_is_closed_once_a_model_makes_up_the_answer_to_its_own_call(talk: Talk) -> None:
+    server, chat = await talk("imagines")
+    reply = await chat.ask()
+    assert [call.name for call in reply.calls] == ["edit_file"]
+    assert (reply.finish, reply.corrective) == ("stop", "")
+    assert "Thought 3" not in "".join(chat.ear.heard)
+    assert reply.usage.prompt > 100 < len(reply.text) + reply.usage.generated
+    await _until(lambda: server.turns[-1].ended == "aborted")
+    chat.answer(reply, "The test fails as before.")
+    assert [call.name for call in (await chat.ask()).calls] == ["edit_file"]
+    assert "tool_response" not in server.turns[-1].body["messages"][2]["content"]
+
+
 async def test_a_stalled_reply_is_given_up_after_one_more_try(talk: Talk) -> None:
     server, chat = await talk("stall", between_chunks=0.05)
     with pytest.raises(RegreenError, match="stopped in the middle of a reply"):

@@ -221,6 +221,14 @@ async def test_a_reply_without_end_is_cut(talk: Talk, policy: str) -> None:
     await _until(lambda: server.turns[0].ended == "aborted")
 
 
+async def test_the_stream_is_closed_once_a_model_makes_up_the_answer_to_its_own_call(talk: Talk) -> None:
+    server, chat = await talk("imagines")
+    reply = await chat.ask()
+    assert [call.name for call in reply.calls] == ["edit_file"]
+    assert "Thought 3" not in "".join(chat.ear.heard)
+    await _until(lambda: server.turns[-1].ended == "aborted")
+
+
 @pytest.mark.parametrize("policy", ["silent", "stall"])
 async def test_cancelling_closes_the_stream_at_once(talk: Talk, policy: str) -> None:
     server, chat = await talk(policy)

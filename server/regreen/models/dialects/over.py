@@ -1,0 +1,39 @@
+"""Whether a text reply that is still streaming has said all that can count."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from regreen.models.dialects import thoughts
+
+_OPENS = re.compile(r"[<{\[]|```|'''|\"\"\"|^\s*Action\b", re.MULTILINE)
+"""What may be the start of something that only quotes a call."""
+
+_CALL = re.compile(r"\s*<tool_call>\s*(?=\{)")
+_CLOSE = re.compile(r"\s*</tool_call>\s*")
+_DECODER = json.JSONDecoder()
+
+
+def over_at(text: str) -> int:
+    """The offset at which a reply is over: behind plain prose and whole calls between their tags, where the model begins
+    to make up the answer to them (`<tool_response>`, the next turn of a conversation). 0 when it is not over.
+
+    A reader takes nothing from behind that place, so the stream may be closed without losing a call. Any other reply
+    is not over: a further call may follow, or the text may quote a marker inside something that is still open.
+    """
+    at = text.find("<tool_call>")
+    if at < 0 or _OPENS.search(text, 0, at):
+        return 0
+    count = 0
+    while call := _CALL.match(text, at):
+        try:
+            _, end = _DECODER.raw_decode(text, call.end())
+        except ValueError:
+            return 0
+        closed = _CLOSE.match(text, end)
+        if closed is None:
+            return 0
+        at, count = closed.end(), count + 1
+    invented = thoughts.RESULT.match(text, at) or thoughts.TURN.match(text, at)
+    return at if count and invented else 0
