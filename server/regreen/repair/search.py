@@ -135,7 +135,7 @@ class Search:
             ),
             default=0.0,
         )
-        self.limit = min(5.0, max(0.08, slowest * 12))
+        self.limit = min(5.0, max(0.03 if slowest else 0.08, slowest * 15))
         total = sum(float(outcome[n]["seconds"]) for n in keep)
         self.wall = 1.0 + 4 * self.limit + 6 * total
         effects = {str(effect) for effect in answer.first("effects") or ()}
@@ -281,7 +281,8 @@ class Search:
         self.found.tried += 1
         if target == "timeout" or (answer.first("killed") and target is None):
             self._slow.append((score, edits))
-            self.frontier.heard(edits, moved=True, nearer=False)
+            endless = self.found.failure is not None and self.found.failure.type == "OutOfTime"
+            self.frontier.heard(edits, moved=not endless, nearer=False)
             return
         if target == "passed":
             if answer.first("broken") is None and answer.first("end"):

@@ -52,7 +52,7 @@ def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
     ]
     if value % 10 == 0 and value:
         tries.append((value // 10, 0.35))
-    tries += [(value * 2, 0.25), (10, 0.2), (-1, 0.4)]
+    tries += [(value * 2, 0.25), (10, 0.38), (-1, 0.4)]
     if abs(value) > 3:
         tries += [(value + step, 0.22) for step in (2, -2, 5, -5, 3, -3)]
     asserted = _asserted(site)
