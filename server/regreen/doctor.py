@@ -12,6 +12,7 @@ from typing import Literal
 
 from regreen import __version__
 from regreen.errors import RegreenError
+from regreen.models import probe
 from regreen.models.choose import look_for_ollama
 from regreen.models.hosts import ollama_url
 from regreen.run.consent import ask_again, is_kept
@@ -40,7 +41,7 @@ class Finding:
 
 async def examine(workspace: Path, python: str | None, base_url: str | None, as_json: bool) -> int:
     """Look at everything and print it. 0 when a run can start, 3 when something it needs is missing."""
-    findings = [_regreen(), *_model_libraries(), await _ollama(base_url)]
+    findings = [_regreen(), *_model_libraries(), await _ollama(base_url), *_models()]
     choice = await choose_seal("prefer")
     findings.append(_seal(choice, workspace))
     findings += await _project(workspace, python, choice)
@@ -83,6 +84,15 @@ async def _ollama(base_url: str | None) -> Finding:
         return Finding("ollama", "optional", found.why, f"ollama pull {DEFAULT_MODEL}")
     shown = ", ".join(found.models[:5])
     return Finding("ollama", "ok", f"answers at {found.host}; auto uses {found.model} of {shown}")
+
+
+def _models() -> list[Finding]:
+    """How each model that was tried calls tools, as the last probe of it found."""
+    last = {known.model: known for known in probe.remembered(cache_folder()) if known.finding.known}
+    return [
+        Finding(f"model {name}", "ok", f"{known.finding.words}; found out with Ollama {known.version}")
+        for name, known in sorted(last.items())
+    ]
 
 
 def _seal(choice: Choice, workspace: Path) -> Finding:

@@ -282,6 +282,7 @@ class Session:
             base_url=self._settings.base_url,
             make_builtin=make_builtin,
             notes=self._note,
+            warn=lambda text: self._note(text, "warning"),
         )
 
     async def _warm(self, model: Model) -> None:
