@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -80,12 +81,16 @@ def played(seal: str, user: str) -> dict[str, list[str]]:
         return {result["name"]: result["problems"] for result in results}
 
 
+def promised() -> Iterator[tuple[str, str]]:
+    """Each kind of attack under each seal that promises to stop it (docs/security.md says which does not)."""
+    for seal in ("bubblewrap", "landlock"):
+        yield from ((case.name, seal) for case in CASES if seal in case.seals)
+        yield from ((name, seal) for name in (CANCELLED, OWN_FILES, FILES, SOCKETS))
+
+
 @pytest.mark.parametrize("user", ["root", "ordinary user"])
-@pytest.mark.parametrize("seal", ["bubblewrap", "landlock"])
-@pytest.mark.parametrize("name", [*(case.name for case in CASES), CANCELLED, OWN_FILES, FILES, SOCKETS])
+@pytest.mark.parametrize(("name", "seal"), promised())
 def test_hostile_code(name: str, seal: str, user: str):
-    if any(case.name == name and seal not in case.seals for case in CASES):
-        pytest.skip("not promised by this seal; docs/security.md says so")
     if user not in users():
         pytest.skip("only root can play root")
     if why := missing(seal, user):
