@@ -8,6 +8,7 @@ import asyncio
 import os
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -198,6 +199,18 @@ async def test_cancelling_at_any_moment_leaves_nothing(place: Place, mark: str, 
         await task
     assert time.monotonic() - begun < 2
     assert await all_gone(mark) == []
+
+
+def test_it_lives_on_when_threads_of_its_owner_end(place: Place):
+    """The kernel's "die with parent" means the thread that started a process, not its program."""
+
+    async def run() -> bytes:
+        running = await place.start("import time; time.sleep(0.4); print('lived')")
+        await asyncio.get_running_loop().shutdown_default_executor()
+        return (await running.wait()).output.strip()
+
+    with ThreadPoolExecutor(1) as owner:
+        assert owner.submit(asyncio.run, run()).result() == b"lived"
 
 
 async def test_many_run_at_once_without_mixing(place: Place):

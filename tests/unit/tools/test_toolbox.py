@@ -169,6 +169,19 @@ async def test_searching_shows_places(bag: Bag) -> None:
     assert said[1] == "Nothing matches '(unclosed'."
 
 
+async def test_secrets_are_neither_found_nor_read(bag: Bag) -> None:
+    for name in (".env", "id_rsa", "shop/server.pem", ".aws/credentials"):
+        (bag.folder / name).parent.mkdir(exist_ok=True)
+        (bag.folder / name).write_text("hush-hush = 1\n")
+    said = await bag.ask(
+        ("search_files", {"pattern": "hush"}),
+        ("search_files", {"pattern": "hush", "path": ".env"}),
+        ("read_file", {"path": ".env"}),
+        ("read_file", {"path": "shop/server.pem"}),
+    )
+    assert all("hush-hush" not in answer for answer in said), said
+
+
 async def test_listing_shows_files_and_no_secrets(bag: Bag) -> None:
     (bag.folder / ".env").write_text("KEY=1")
     said = await bag.ask(("list_files", {}), ("list_files", {"path": "shop"}))
