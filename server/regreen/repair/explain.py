@@ -81,6 +81,7 @@ def sentence(text: str, edits: Sequence[Edit]) -> str:
     find, new = lines_around(text, edits)
     before, after = _differing(find, new)
     what = WHAT.get(edit.kind, "")
+    before, after = _focused(before, after)
     return f"In {where}, {_quoted(before)} becomes {_quoted(after)}" + (f": {what}" if what else "")
 
 
@@ -94,8 +95,25 @@ def _differing(find: str, new: str) -> tuple[str, str]:
     return "\n".join(old_lines), "\n".join(new_lines)
 
 
+def _focused(before: str, after: str) -> tuple[str, str]:
+    """Two texts cut to where they differ, when they are too long to be quoted whole."""
+    before, after = _flat(before), _flat(after)
+    if max(len(before), len(after)) <= SHOWN:
+        return before, after
+    low = 0
+    while low < min(len(before), len(after)) and before[low] == after[low]:
+        low += 1
+    start = before.rfind(" ", 0, max(0, low - 20)) + 1
+    lead = "…" if start else ""
+    return lead + before[start:], lead + after[start:]
+
+
+def _flat(code: str) -> str:
+    return " ".join(part.strip() for part in code.strip().splitlines())
+
+
 def _quoted(code: str) -> str:
-    flat = " ".join(part.strip() for part in code.strip().splitlines())
+    flat = _flat(code)
     return "`" + (flat if len(flat) <= SHOWN else flat[: SHOWN - 1] + "…") + "`"
 
 

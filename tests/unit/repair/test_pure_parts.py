@@ -65,6 +65,13 @@ def test_lines_are_put_in_and_taken_out_exactly(newline: str, last: bool) -> Non
     assert sentence(text, [insertion]).startswith("In f (a.py, line 3), add `b += 1`")
 
 
+def test_a_long_line_is_shown_where_it_changes() -> None:
+    text = "    earned = [percent for threshold, percent in OFFERS.items() if subtotal > threshold]\n"
+    said = sentence(text, [edit(text, " > ", " >= ")])
+    assert "subtotal > threshold]`" in said
+    assert "subtotal >= threshold]`" in said
+
+
 def test_two_edits_of_one_place_become_one_call() -> None:
     text = "a = 1\nb = 2\n"
     first, second = edit(text, "1", "3"), edit(text, "2", "4", 2)
