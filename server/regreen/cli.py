@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from regreen import __version__
 from regreen.agent.budget import Allowance
@@ -38,6 +40,13 @@ def _positive(text: str) -> int:
     return number
 
 
+def _port(text: str) -> int:
+    number = _positive(text)
+    if number > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: 1 to 65535")
+    return number
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     top = _Parser(prog="regreen", description="Turns a red test green again, on your own machine.")
@@ -55,9 +64,7 @@ def parser() -> argparse.ArgumentParser:
     _run_options(ask)
     ask.set_defaults(run=_ask)
     serve = commands.add_parser("serve", help="the language server, on stdin and stdout")
-    serve.add_argument(
-        "--tcp", type=_positive, metavar="PORT", help="listen on this port of 127.0.0.1 instead"
-    )
+    serve.add_argument("--tcp", type=_port, metavar="PORT", help="listen on this port of 127.0.0.1 instead")
     serve.add_argument("--log-file", type=Path, metavar="FILE", help="write the log to a file as well")
     serve.set_defaults(run=_serve)
     tests = commands.add_parser("tests", help="the tests found in a folder or file")
@@ -141,6 +148,8 @@ def _allowed(options: argparse.Namespace) -> Allowed:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code. Errors for people are one line on stderr."""
+    with contextlib.suppress(ValueError):  # only the main thread may
+        signal.signal(signal.SIGTERM, _interrupt)
     try:
         options = parser().parse_args(arguments)
         return int(options.run(options))
@@ -148,6 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"regreen: {Redactor.of_this_process().text(str(error))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
+        print("regreen: cancelled; nothing was written.", file=sys.stderr)
         return 4
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -169,51 +179,56 @@ def _settings(options: argparse.Namespace) -> RunSettings:
     )
 
 
+def _interrupt(number: int, frame: object) -> None:
+    """A polite kill before a run has its own answer to it ends like Ctrl-C."""
+    raise KeyboardInterrupt
+
+
 def _fix(options: argparse.Namespace) -> int:
     from regreen.run.fix import fix
-    from regreen.run.protocol import JsonChannel
 
-    channel: Channel
-    if options.json:
-        sink = os.fdopen(os.dup(1), "w", encoding="utf-8")
-        os.dup2(2, 1)  # nothing but the protocol reaches stdout
-        channel = JsonChannel(_private_input(), sink, attended=options.interactive)
-    else:
-        from regreen.run.terminal import TerminalChannel
+    def work(settings: RunSettings, channel: Channel) -> Coroutine[Any, Any, int]:
+        return fix(options.target, options.workspace, settings, channel, Path.cwd(), options.resume)
 
-        channel = TerminalChannel(source=_private_input())
-    try:
-        settings = _settings(options)
-        return asyncio.run(
-            fix(options.target, options.workspace, settings, channel, Path.cwd(), options.resume)
-        )
-    except UsageError as error:
-        if options.json:
-            channel.emit(_usage_outcome(options.target, error))
-        raise
+    return _play(options, options.target, work)
 
 
 def _ask(options: argparse.Namespace) -> int:
     from regreen.run.fix import ask
 
-    channel = _channel(options.json)
+    def work(settings: RunSettings, channel: Channel) -> Coroutine[Any, Any, int]:
+        return ask(options.text, options.workspace, settings, channel, Path.cwd())
+
+    return _play(options, options.text, work)
+
+
+def _play(
+    options: argparse.Namespace,
+    name: str,
+    work: Callable[[RunSettings, Channel], Coroutine[Any, Any, int]],
+) -> int:
+    """Play a run on its channel. With JSON there is an outcome line whatever happens."""
+    channel = _channel(options)
     try:
-        settings = _settings(options)
-        return asyncio.run(ask(options.text, options.workspace, settings, channel, Path.cwd()))
+        return asyncio.run(work(_settings(options), channel))
     except UsageError as error:
         if options.json:
-            channel.emit(_usage_outcome(options.text, error))
+            channel.emit(_early_outcome("error", name, str(error)))
+        raise
+    except KeyboardInterrupt:
+        if options.json:
+            channel.emit(_early_outcome("cancelled", name, "Cancelled before the run had started."))
         raise
 
 
-def _channel(as_json: bool) -> Channel:
+def _channel(options: argparse.Namespace) -> Channel:
     """Where a run shows itself. With JSON nothing but the protocol reaches standard output."""
     from regreen.run.protocol import JsonChannel
 
-    if as_json:
+    if options.json:
         sink = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
-        return JsonChannel(_private_input(), sink)
+        return JsonChannel(_private_input(), sink, attended=options.interactive)
     from regreen.run.terminal import TerminalChannel
 
     return TerminalChannel(source=_private_input())
@@ -228,14 +243,9 @@ def _private_input() -> int:
     return source
 
 
-def _usage_outcome(target: str, error: UsageError) -> dict[str, object]:
-    return {
-        "event": "outcome",
-        "outcome": "error",
-        "target": target,
-        "explanation": str(error),
-        "summary": str(error),
-    }
+def _early_outcome(outcome: str, name: str, text: str) -> dict[str, object]:
+    """The outcome of a run that did not get so far as to have one."""
+    return {"event": "outcome", "outcome": outcome, "target": name, "explanation": text, "summary": text}
 
 
 def _serve(options: argparse.Namespace) -> int:

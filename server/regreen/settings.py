@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from regreen.agent.budget import Allowance
+from regreen.errors import RegreenError
 from regreen.testing.seal.allowed import Allowed
 from regreen.testing.seal.door import SealMode
 
@@ -58,7 +59,12 @@ def _folder(variable: str, kind: str) -> Path:
         import platformdirs
 
         folder = Path(getattr(platformdirs, kind)("regreen", appauthor=False))
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise RegreenError(
+            f"Cannot make the folder {folder}: {error.strerror}. Name another one with {variable}."
+        ) from error
     return folder
 
 

@@ -125,6 +125,23 @@ def test_what_the_person_changed_in_a_proposal_is_what_is_written(
     assert "# mine" in (toy_shop / "shop/cart.py").read_text()
 
 
+def test_of_a_partly_kept_proposal_only_the_named_files_are_written(
+    toy_shop: Path, scripted: StartScripted
+) -> None:
+    before = contents(toy_shop)
+    run = Run(toy_shop, TWO_PART, *model(scripted("several")))
+    first = run.wait_for("proposal")
+    cart = first["files"][0]
+    run.say({"decision": "partly", "proposal": first["id"], "files": {"../evil.py": "x"}})
+    run.wait_for("note")
+    run.say({"decision": "partly", "proposal": first["id"], "files": {cart["path"]: cart["text"]}})
+    run.wait_for("result", 2)
+    run.say({"cancel": True})
+    run.end()
+    after = contents(toy_shop)
+    assert {path for path in after if after[path] != before.get(path)} == {"shop/cart.py"}
+
+
 def test_the_editor_may_do_the_writing(toy_shop: Path, scripted: StartScripted) -> None:
     run = Run(toy_shop, TWO_PART, "--writes", "editor", *model(scripted("direct")))
     for number in (1, 2):
@@ -329,6 +346,9 @@ def test_undo_takes_back_exactly_what_the_run_wrote(toy_shop: Path) -> None:
     before = contents(toy_shop)
     fix(toy_shop, TWO_PART, "--model", "builtin").end()
     assert contents(toy_shop) != before
+    elsewhere = regreen(toy_shop.parent, "undo")
+    assert elsewhere.returncode == 2
+    assert str(toy_shop) in elsewhere.stderr
     undone = regreen(toy_shop, "undo")
     assert undone.returncode == 0, undone.stderr
     assert contents(toy_shop) == before

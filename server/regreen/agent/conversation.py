@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -87,3 +88,20 @@ class Reply:
     confidence: str = ""
     reason: str = ""
     note: str = ""
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def whole(reply: Reply) -> Reply:
+    """The reply without halves of surrogate pairs, which cannot be sent, stored or written."""
+    calls = tuple(replace(call, arguments=_mended(call.arguments)) for call in reply.calls)
+    return replace(reply, text=_mended(reply.text), calls=calls, corrective=_mended(reply.corrective))
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {key: _mended(item) for key, item in cast("Mapping[str, Any]", value).items()}
+    return [_mended(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from regreen.agent import prompt
 from regreen.agent.budget import Budget
 from regreen.agent.compaction import Room, Shortened
-from regreen.agent.conversation import Message, Reply, Request, ToolCall, ToolSpec
+from regreen.agent.conversation import Message, Reply, Request, ToolCall, ToolSpec, whole
 from regreen.agent.model import Listener, Model, PromptTooLong
 from regreen.agent.stops import Fixed, Rejected, Stop, Stuck, TestLooksWrong
 from regreen.agent.stuck import State, StuckDetector, calls_key
@@ -155,7 +155,7 @@ class Agent:
     async def _turn(self) -> Reply:
         request = Request(tuple(self.messages), self._menu, self._scene.files_in_play(), self._attempt)
         with self._budget.clock.spend("model"):
-            return await self._budget.within(self._model.reply(request, self._listener))
+            return whole(await self._budget.within(self._model.reply(request, self._listener)))
 
     def _shorten(self, shortened: Shortened | None) -> bool:
         """Go on with a shorter conversation: the only time that it does not just grow."""

@@ -19,6 +19,7 @@ from regreen.repair.search import Search, default_jobs
 from regreen.repair.source import Edit
 from regreen.repair.warm import Opened, WarmRunner, WorkerGone, can_fork
 from regreen.testing.confidence import confidence
+from regreen.workspace.text import decode
 from regreen.workspace.trial import Trial
 
 EXTRA = 25.0
@@ -183,8 +184,8 @@ class BuiltinModel:
     def _text(self, path: str) -> str | None:
         raw = self._ground.read(path) if path else None
         try:
-            return None if raw is None else raw.decode("utf-8-sig")
-        except UnicodeDecodeError:
+            return None if raw is None else decode(raw).text
+        except ValueError:
             return None
 
     def _propose(self, patch: Patch, found: Findings) -> Reply | None:

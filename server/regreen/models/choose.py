@@ -25,6 +25,17 @@ OPENROUTER_URL = "https://openrouter.ai/api/v1"
 SPECS = "auto, builtin, ollama:NAME, openai:NAME or replay:FILE"
 
 
+def check_spec(spec: str) -> None:
+    """Raise UsageError when `--model` names no model, before anything is run."""
+    kind, _, name = spec.strip().partition(":")
+    if spec.strip() in ("", "auto", "builtin") or kind == "ollama" or (kind == "openai" and name):
+        return
+    if kind != "replay" or not name:
+        raise UsageError(f"{spec!r} is no model: --model takes {SPECS}.")
+    if not Path(name).expanduser().is_file():
+        raise UsageError(f"There is no trace {name} to replay.")
+
+
 async def choose(
     spec: str,
     *,

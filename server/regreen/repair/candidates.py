@@ -12,6 +12,7 @@ from regreen.repair.operators import candidates
 from regreen.repair.operators.site import Hints, Project, Signature, fields, signatures
 from regreen.repair.related import is_test
 from regreen.repair.source import Edit, Source
+from regreen.workspace.text import decode
 
 SHARPNESS = 1.5
 """How strongly suspicion counts against the operator's prior."""
@@ -38,12 +39,12 @@ class Texts:
         )
 
     def text(self, path: str) -> str | None:
-        """A file's text without a byte order mark; None when it cannot be read as UTF-8."""
+        """A file's text without a byte order mark; None when it cannot be decoded."""
         if path not in self._texts:
             raw = self.ground.read(path)
             try:
-                self._texts[path] = None if raw is None else raw.decode("utf-8-sig")
-            except UnicodeDecodeError:
+                self._texts[path] = None if raw is None else decode(raw).text
+            except ValueError:
                 self._texts[path] = None
         return self._texts[path]
 

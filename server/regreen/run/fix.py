@@ -10,6 +10,7 @@ from typing import Any
 
 from regreen.agent.stops import EXIT_CODES, OutcomeName
 from regreen.errors import UsageError
+from regreen.models.choose import check_spec
 from regreen.run.ask import AskSession
 from regreen.run.consent import seal_mode
 from regreen.run.folders import RunFolders
@@ -58,6 +59,7 @@ async def fix(
     resume: str | None = None,
 ) -> int:
     """Fix a target; returns the exit code. Raises UsageError before a run has started."""
+    check_spec(settings.model)
     parsed, opened = open_target(text, workspace, cwd)
     earlier = earlier_run(resume) if resume else None
     for path, status in recover_all(state_folder() / "runs"):
@@ -82,6 +84,7 @@ async def ask(task: str, workspace: str | None, settings: RunSettings, channel: 
         raise UsageError(
             'Say what to do, for instance: regreen ask "There is a bug in bug.py, find and fix it"'
         )
+    check_spec(settings.model)
     root = (cwd / workspace) if workspace else cwd
     if not root.is_dir():
         raise UsageError(f"There is no folder {root} to work in.")
@@ -119,10 +122,12 @@ async def _fix_all(
     if report.problem:
         worst, explanation = "setup_problem", report.problem
     ended: dict[str, OutcomeName] = {}
+    wrote: list[str] = []
     for nodeid in report.failed:
         session = Session(Target.from_nodeid(nodeid), workspace, python, settings, channel)
         await _interruptible(session)
         ended[nodeid] = session.outcome
+        wrote += [session.run] if session.wrote else []
         if _FROM_BEST.index(session.outcome) > _FROM_BEST.index(worst):
             worst = session.outcome
         if session.outcome == "cancelled":
@@ -130,12 +135,17 @@ async def _fix_all(
     if ended:
         fixed = sum(_FROM_BEST.index(outcome) <= 1 for outcome in ended.values())
         explanation = f"{fixed} of {len(report.failed)} failing tests of {target.nodeid} are fixed."
-    channel.emit(_overall(target, worst, explanation, ended))
+    channel.emit(_overall(target, worst, explanation, ended, wrote))
     return EXIT_CODES[worst]
 
 
-def _overall(target: Target, worst: OutcomeName, explanation: str, ended: dict[str, OutcomeName]) -> Event:
+def _overall(
+    target: Target, worst: OutcomeName, explanation: str, ended: dict[str, OutcomeName], wrote: list[str]
+) -> Event:
     lines = [explanation, *(f"{outcome}: {nodeid}" for nodeid, outcome in ended.items())]
+    if len(wrote) > 1:
+        lines.append("To take all of it back, the newest first:")
+        lines += [f"  regreen undo {run}" for run in reversed(wrote)]
     event: dict[str, Any] = {
         "event": "outcome",
         "outcome": worst,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,7 +86,9 @@ class Ending:
         if self.stop.outcome in ("budget", "stuck"):
             lines += self._next()
         if self._partial():
-            lines.append(f"To go on from the best state: regreen fix {self.target} --resume {self.run}")
+            lines.append(
+                f"To go on from the best state: regreen fix {shlex.quote(self.target)} --resume {self.run}"
+            )
         return "\n".join([*lines, *self.notes])
 
     def _state(self) -> list[str]:
@@ -95,10 +98,13 @@ class Ending:
             lines.append(f"Accepted edits stay in {names}; `regreen undo {self.run}` takes them back.")
         if partial := self._partial():
             names = ", ".join(change.path for change in partial)
-            lines.append(
-                f"The best edit so far is not written; it changes {names} and moves the failure forward."
-            )
-        if self.failure is not None:
+            if self.best and self.best[0].fixed:
+                lines.append(f"A verified fix is ready, and not written; it changes {names}.")
+            else:
+                lines.append(
+                    f"The best edit so far, not written, changes {names} and moves the failure forward."
+                )
+        if self.failure is not None and not (self._partial() and self.best and self.best[0].fixed):
             lines.append(f"Where it stands: {self.failure.type}: {_one_line(self.failure.message)}")
         return lines
 

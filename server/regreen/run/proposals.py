@@ -177,15 +177,22 @@ class Desk:
 
     async def _decide(self, event: Mapping[str, Any], changes: Sequence[FileChange]) -> Decision:
         asks = any(self._workspace.may_write(change.path).permission == "ask" for change in changes)
+        paths = frozenset(change.path for change in changes)
         if self.approval == "never" and not asks:
-            return Decision("accept")
+            return Decision("accept", write=paths)
         with self._clock.spend("person"):
-            return await self._channel.decide(event)
+            while True:
+                decision = await self._channel.decide(event)
+                strangers = set(decision.files or ()) - paths
+                if not strangers:
+                    return decision
+                text = f"{min(strangers)} is not part of this proposal. Still waiting for a decision."
+                self._emit({"event": "note", "level": "warning", "text": text})
 
     def _turned_down(self, decision: Decision, verdict: Verdict) -> Settled:
         self.rejected = True
         if decision.final:
-            stop = Rejected("Nobody was there to decide, so nothing was written.")
+            stop = Rejected("Nobody was there to decide on the last proposal, so it was not written.")
             return Settled(str(stop), "rejected: no decision came", verdict, stop)
         reason = f" They say: {decision.reason}." if decision.reason else ""
         text = f"The person rejected this edit.{reason} The file is as before. Propose another edit."
@@ -195,12 +202,9 @@ class Desk:
         return Settled(text, summary, verdict)
 
     async def _write(self, changes: list[FileChange], decision: Decision, verdict: Verdict) -> Settled:
-        files = decision.files or {}
-        wanted = [
-            FileChange(c.path, c.before, files[c.path], c.base) if c.path in files else c for c in changes
-        ]
+        wanted = [_as_decided(change, decision) for change in changes]
         try:
-            self._put(wanted, decision.write)
+            self._put(wanted, decision)
         except Conflict as error:
             text = f"The edit was not written: {error} Look at the file again before the next edit."
             return Settled(text, f"not written: {error}", verdict)
@@ -222,19 +226,22 @@ class Desk:
             text = f"The person kept only a part, or changed it. In the file now:\n{parts}\n{text}"
         return Settled(text, f"accepted; {verdict.summary()}", verdict)
 
-    def _put(self, changes: Sequence[FileChange], write: frozenset[str]) -> None:
-        """Write the changes, or take note of what the editor wrote. All or nothing.
-
-        `write` are the paths that the editor leaves to the run.
-        """
+    def _put(self, changes: Sequence[FileChange], decision: Decision) -> None:
+        """Write the changes, or take note of what the editor wrote. All or nothing."""
         done: list[FileChange] = []
         try:
             for change in changes:
                 if change.after == change.before:
                     continue
-                if self._writes == "editor" and change.path not in write:
+                if self._writes == "editor" and change.path not in decision.write:
+                    if change.path not in (decision.files or {}) and self._unsaved(change):
+                        raise Conflict(f"the editor did not say what {change.path} holds now.")
                     self._writer.note(change)
                     self._draft.set_buffer(change.path, change.after if self._unsaved(change) else None)
+                elif self._draft.holds_unsaved(change.path):
+                    raise PathRefused(
+                        f"{change.path} has unsaved changes in the editor: save it and run again"
+                    )
                 else:
                     self._writer.write(change)
                 done.append(change)
@@ -262,6 +269,16 @@ class Desk:
             if change.path not in self._based:
                 self._based.add(change.path)
                 self._emit({"event": "base", "path": change.path, "text": change.before})
+
+
+def _as_decided(change: FileChange, decision: Decision) -> FileChange:
+    """The change as the person left it. Of a proposal that is kept partly, only the files they name."""
+    files = decision.files or {}
+    if change.path in files:
+        return FileChange(change.path, change.before, files[change.path], change.base)
+    if decision.kind == "partly":
+        return FileChange(change.path, change.before, change.before or "", change.base)
+    return change
 
 
 def _plain_why(changes: Sequence[FileChange]) -> str:

@@ -127,9 +127,7 @@ class JsonChannel:
         except ValueError:
             message = None
         if not isinstance(message, dict):
-            self.emit(
-                {"event": "note", "level": "warning", "text": f"Not a JSON object: {line.strip()[:80]!r}"}
-            )
+            self._complain(f"Not a JSON object: {line.strip()[:80]!r}")
             return
         self._dispatch(cast("dict[str, Any]", message))
         self._changed.set()
@@ -140,8 +138,8 @@ class JsonChannel:
             self._take_decision(message)
         elif "answer" in message:
             self._answers[str(message.get("question", ""))] = str(message["answer"])
-        elif hearing and isinstance(message.get("buffers"), dict):
-            hearing.buffers(message["buffers"])
+        elif hearing and (buffers := _texts(message.get("buffers"), missing=True)) is not None:
+            hearing.buffers(buffers)
         elif hearing and isinstance(message.get("extend"), dict):
             more = message["extend"]
             hearing.extend(
@@ -150,25 +148,27 @@ class JsonChannel:
         elif hearing and message.get("cancel"):
             hearing.cancel()
         else:
-            self.emit({"event": "note", "level": "warning", "text": f"Not understood: {sorted(message)}"})
+            self._complain(f"Not understood: {sorted(message)}")
+
+    def _complain(self, text: str) -> None:
+        self.emit({"event": "note", "level": "warning", "text": text})
 
     def _take_decision(self, message: dict[str, Any]) -> None:
         kind = message["decision"]
         if kind not in ("accept", "reject", "partly"):
-            self.emit(
-                {
-                    "event": "note",
-                    "level": "warning",
-                    "text": f"No such decision: {kind!r}; accept, reject or partly.",
-                }
+            self._complain(f"No such decision: {kind!r}; accept, reject or partly.")
+            return
+        files = _texts(message.get("files"))
+        if (files is None and message.get("files") is not None) or (kind == "partly" and not files):
+            self._complain(
+                "A decision's files are texts by path; `partly` needs at least one. Still waiting."
             )
             return
-        files = cast("dict[str, Any]", message["files"]) if isinstance(message.get("files"), dict) else None
         proposal = str(message.get("proposal", ""))
         decision = Decision(
             kind,
             str(message.get("reason") or ""),
-            None if files is None else {path: str(text) for path, text in files.items() if text is not None},
+            {path: text for path, text in files.items() if text is not None} if files else None,
             lasting=proposal == "*",
             write=frozenset(map(str, message["write"]))
             if isinstance(message.get("write"), list)
@@ -206,5 +206,23 @@ class JsonChannel:
             await self._changed.wait()
 
 
+MOST = 1_000_000
+"""What a run may be extended by at once."""
+
+
 def _whole(value: object) -> int:
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    """A number above 0 as a whole one; anything else is 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        return 0
+    return int(min(value, MOST))
+
+
+def _texts(value: object, missing: bool = False) -> dict[str, str | None] | None:
+    """A mapping of paths to texts (or to None, where that is allowed); None when it is none."""
+    if not isinstance(value, dict):
+        return None
+    texts = cast("dict[Any, Any]", value)
+    kinds = (str, type(None)) if missing else (str,)
+    if not all(isinstance(path, str) and isinstance(text, kinds) for path, text in texts.items()):
+        return None
+    return texts

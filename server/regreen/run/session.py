@@ -107,6 +107,11 @@ class Session:
         self._seal_name = ""
         self._notes: list[str] = []
 
+    @property
+    def wrote(self) -> bool:
+        """True when the run changed a file."""
+        return bool(self._desk and self._desk.written)
+
     # -- Hearing: what comes in while the run goes -----------------------------------------------------
 
     def cancel(self) -> None:

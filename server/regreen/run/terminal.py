@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,18 @@ _VERDICT_STYLE = {
     "worse": "red",
 }
 _ASK = "Apply this edit?  y yes · n no · r no, with a reason · a yes to all · d show the diff again: "
+
+
+def visible(text: str) -> str:
+    """The text with every character that a terminal would act on, or that cannot be seen, spelled out.
+
+    A model writes into the diff that a person approves: it must not move the cursor or hide a line.
+    """
+    return "".join(c if c in "\n\t" or not _acts(c) else f"\\u{ord(c):04x}" for c in text)
+
+
+def _acts(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 class TerminalChannel:
@@ -48,7 +61,7 @@ class TerminalChannel:
             show(event)
 
     def _print(self, text: str, style: str = "") -> None:
-        self._console.print(Text(text, style=style))
+        self._console.print(Text(visible(text), style=style))
 
     def _end_stream(self) -> None:
         if self._streaming:
@@ -75,7 +88,7 @@ class TerminalChannel:
 
     def _show_text(self, event: Event) -> None:
         self._streaming = True
-        self._console.print(Text(str(event["delta"]), style="dim"), end="")
+        self._console.print(Text(visible(str(event["delta"])), style="dim"), end="")
 
     def _show_call(self, event: Event) -> None:
         arguments = ", ".join(f"{k}={_short(v)}" for k, v in event["arguments"].items())
@@ -123,7 +136,8 @@ class TerminalChannel:
 
     def _diff(self, event: Event) -> None:
         for file in event["files"]:
-            self._console.print(Syntax(file["diff"].rstrip("\n"), "diff", background_color="default"))
+            diff = visible(file["diff"].replace("\r\n", "\n").rstrip("\n"))
+            self._console.print(Syntax(diff, "diff", background_color="default"))
 
     # -- asking ----------------------------------------------------------------------------------------
 

@@ -7,9 +7,12 @@ What a call alone tells (placeholders, a text for another file) was refused when
 from __future__ import annotations
 
 import ast
+import unicodedata
 
 from regreen.workspace.changes import FileChange
 
+_DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffd")
+"""Marks that change the order in which text is shown (CVE-2021-42574), and the sign for a lost character."""
 SHRINK = 0.4
 """A rewritten file of more than a few lines may not fall below this share of its lines."""
 
@@ -23,10 +26,25 @@ def refusal(change: FileChange, rewrite: bool) -> str:
         return f"That leaves {change.path} as it is: nothing would change."
     if rewrite and change.before and not change.after.strip():
         return f"That would empty {change.path}. Use edit_file for the lines that are wrong."
+    if unseen := _unseen(change):
+        return (
+            f"The new text for {change.path} holds {unseen}, which nobody can see in a diff. "
+            "Write it as an escape, such as \\u202e or \\x1b."
+        )
     if change.path.endswith(".py"):
         return _python(change, rewrite)
     if rewrite and _shrunk(change):
         return _shrink_text(change)
+    return ""
+
+
+def _unseen(change: FileChange) -> str:
+    """The first control or direction character that the file did not hold before, by its code point."""
+    known = set(change.before or "")
+    for character in change.after:
+        hidden = unicodedata.category(character) in ("Cc", "Cs", "Co") or character in _DIRECTIONS
+        if hidden and character not in known and character not in "\n\r\t\f":
+            return f"the character U+{ord(character):04X}"
     return ""
 
 

@@ -179,9 +179,11 @@ class Toolbox:
             raise refused from None
 
     def _checked(self, path: str, after: str, rewrite: bool) -> str:
-        reason = refusal(self._draft.change(path, after), rewrite)
+        change = self._draft.change(path, after)
+        reason = refusal(change, rewrite)
         if reason:
             raise _Refused(reason)
+        self._draft.encode(change)
         return after
 
     # -- looking and running -------------------------------------------------------------------------

@@ -24,14 +24,21 @@ class Draft:
             return
         self._buffers[path] = self._encode(path, text)
 
-    def person(self, path: str) -> bytes | None:
-        """The file as the person has it: the buffer if there is one, else the disk; None when there is none."""
-        if path in self._buffers:
-            return self._buffers[path]
+    def holds_unsaved(self, path: str) -> bool:
+        """Whether the editor holds a text of this file that is not on disk."""
+        return path in self._buffers and self._buffers[path] != self._on_disk(path)
+
+    def _on_disk(self, path: str) -> bytes | None:
         try:
             return self._read(path)
         except FileNotFoundError:
             return None
+
+    def person(self, path: str) -> bytes | None:
+        """The file as the person has it: the buffer if there is one, else the disk; None when there is none."""
+        if path in self._buffers:
+            return self._buffers[path]
+        return self._on_disk(path)
 
     def current(self, path: str) -> bytes | None:
         """The file with the edits that wait to be written."""

@@ -163,3 +163,12 @@ def test_one_sentence_is_taken_for_the_proposal() -> None:
     assert first_sentence("Adding must add.\n\nMore words. ```python\nx = 1\n```") == "Adding must add."
     assert first_sentence("```python\nx = 1\n```") == ""
     assert len(first_sentence("word " * 200)) <= 300
+
+
+async def test_half_a_surrogate_pair_does_not_end_the_run() -> None:
+    broken = ToolCall("search_files", {"pattern": "x\ud800", "more": [{"y": "\udfff"}]})
+    world = World(fixed_after=1)
+    stop, agent, _, _ = await play(world, calling(broken, text="a\ud800"), calling(EDIT))
+    assert isinstance(stop, Fixed)
+    assert world.carried[0].arguments == {"pattern": "x\ufffd", "more": [{"y": "\ufffd"}]}
+    assert agent.messages[2].content == "a\ufffd"

@@ -153,3 +153,22 @@ def test_a_reader_that_went_away_ends_the_run() -> None:
         return heard.cancelled
 
     assert asyncio.run(scene()) == 1
+
+
+@pytest.mark.parametrize("files", [{"a.py": 5}, {"a.py": None}, ["x"], None, {}])
+async def test_a_malformed_partly_decides_nothing(wire: Wire, files: object) -> None:
+    wire.say(
+        {"decision": "partly", "proposal": "p1", "files": files}, {"decision": "reject", "proposal": "p1"}
+    )
+    assert (await decided(wire, "p1")).kind == "reject"
+    assert "Still waiting" in wire.events()[0]["text"]
+
+
+@pytest.mark.parametrize("more", [{"steps": -6}, {"seconds": -99999}, {"steps": True}, {"tokens": "many"}])
+async def test_a_run_is_never_shortened_by_an_extension(wire: Wire, more: object) -> None:
+    wire.say({"extend": more}, {"cancel": True})
+    for _ in range(200):
+        if wire.heard.cancelled:
+            break
+        await asyncio.sleep(0.01)
+    assert wire.heard.extended == [(0, 0, 0.0)]

@@ -45,3 +45,9 @@ def test_a_shrunk_text_file_is_refused() -> None:
 
 def test_a_new_file_is_fine() -> None:
     assert refusal(change("X = 1\n", None), rewrite=True) == ""
+
+
+def test_characters_that_nobody_can_see_are_refused_unless_the_file_has_them() -> None:
+    for hidden in ("\x1b[2K", "\u202e", "\ufffd", "\x00"):
+        assert "nobody can see" in refusal(change(f"X = 1  # {hidden}\n", "X = 0\n", "x.txt"), rewrite=False)
+    assert refusal(change("X = 1  # \x1b\n", "X = 0  # \x1b\n", "x.txt"), rewrite=False) == ""
