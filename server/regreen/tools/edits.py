@@ -57,6 +57,19 @@ def _unquoted(text: str, find: str, replace: str) -> tuple[str, str]:
     return find, replace
 
 
+def keeping_ends(before: str, after: str, newline: str) -> str:
+    """A rewritten text in which every line that was there before keeps the end it had; new ones end in `newline`."""
+    old, new = split_lines(before), split_lines(after)
+    bare_old, bare_new = [line.rstrip("\r\n") for line in old], [line.rstrip("\r\n") for line in new]
+    lines = [bare + newline if line != bare else bare for line, bare in zip(new, bare_new, strict=True)]
+    for block in difflib.SequenceMatcher(None, bare_old, bare_new, autojunk=False).get_matching_blocks():
+        for i in range(block.size):
+            kept, written = old[block.a + i], new[block.b + i]
+            if (kept == kept.rstrip("\r\n")) == (written == written.rstrip("\r\n")):
+                lines[block.b + i] = kept
+    return "".join(lines)
+
+
 def _newline_of(text: str) -> str:
     crlf = text.count("\r\n")
     if crlf:

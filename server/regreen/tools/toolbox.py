@@ -13,7 +13,7 @@ from regreen.agent.stops import Stop
 from regreen.testing.verdict import Verdict
 from regreen.tools import menu
 from regreen.tools.checks import refusal
-from regreen.tools.edits import EditRefused, replace_once
+from regreen.tools.edits import EditRefused, keeping_ends, replace_once
 from regreen.workspace.changes import FileChange, sha256
 from regreen.workspace.draft import Draft
 from regreen.workspace.names import PathRefused
@@ -162,7 +162,11 @@ class Toolbox:
         if call.name == menu.WRITE_FILE.name:
             after = str(call.arguments.get("content", ""))
             raw = self._draft.current(path)
-            return self._checked(path, after if raw is None else decode(raw).with_ends(after), rewrite=True)
+            return self._checked(
+                path,
+                after if raw is None else keeping_ends(now or "", after, decode(raw).newline),
+                rewrite=True,
+            )
         find, replace = str(call.arguments.get("find", "")), str(call.arguments.get("replace", ""))
         if now is None:
             if not find.strip():

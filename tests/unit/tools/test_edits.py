@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regreen.tools.edits import EditRefused, replace_once
+from regreen.tools.edits import EditRefused, keeping_ends, replace_once
 
 SHOP = """\
 def subtotal(items):
@@ -108,3 +108,12 @@ def test_a_text_that_is_not_there_is_answered_with_the_closest_lines() -> None:
 )
 def test_empty_and_idle_edits_are_refused(find: str, replace: str, said: str) -> None:
     assert said in refused(SHOP, find, replace)
+
+
+def test_a_rewrite_keeps_the_ends_of_lines_that_stay() -> None:
+    before = "a = 1\r\nb = 2\nc = 3\r\nd = 4"
+    assert keeping_ends(before, "a = 1\nb = 2\nx = 0\nc = 3\nd = 4", "\r\n") == (
+        "a = 1\r\nb = 2\nx = 0\r\nc = 3\r\nd = 4"
+    )
+    assert keeping_ends(before, "a = 1\nb = 2\nc = 3\nd = 4\n", "\r\n") == before + "\r\n"
+    assert keeping_ends("", "a\nb\n", "\n") == "a\nb\n"
