@@ -16,15 +16,13 @@ from regreen.models import probe
 from regreen.models.choose import look_for_ollama
 from regreen.models.hosts import ollama_url
 from regreen.run.consent import ask_again, is_kept
-from regreen.run.folders import RunFolders
-from regreen.settings import DEFAULT_MODEL, cache_folder, new_run_id, state_folder
+from regreen.run.look import look
+from regreen.settings import DEFAULT_MODEL, cache_folder, state_folder
 from regreen.testing.interpreter import check_pytest, find_interpreter
-from regreen.testing.runner import TestRunner
 from regreen.testing.seal.choose import choose as choose_seal
 from regreen.testing.seal.choose import describe
 from regreen.testing.seal.door import Choice
 from regreen.workspace.root import Workspace
-from regreen.workspace.trial import Trial
 
 Level = Literal["ok", "missing", "optional"]
 
@@ -111,20 +109,13 @@ async def _project(folder: Path, setting: str | None, choice: Choice) -> list[Fi
         workspace = Workspace.open(folder)
     except RegreenError as error:
         return [Finding("workspace", "missing", str(error), "regreen doctor --workspace DIR")]
-    folders = RunFolders(new_run_id())
     try:
         python = find_interpreter(workspace.root, setting)
-        trial = Trial(workspace.root, folders.trial)
-        runner = TestRunner(python, workspace.root, choice.seal, folders.scratch)
-        try:
-            problem = await check_pytest(runner, trial.prepare({}))
-        finally:
-            await runner.aclose()
-            trial.close()
+        async with look(workspace, python, choice.seal) as (runner, tree):
+            problem = await check_pytest(runner, tree)
     except RegreenError as error:
         return [Finding("interpreter", "missing", str(error))]
     finally:
-        folders.remove()
         workspace.close()
     found = Finding("interpreter", "ok", f"{python} runs the tests of {workspace.root}")
     return [found] if not problem else [found, Finding("pytest", "missing", problem)]

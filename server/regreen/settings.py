@@ -36,7 +36,6 @@ class RunSettings:
     writes: Writes = "self"
     python: str | None = None
     interactive: bool = False
-    whole_suite: bool = False
     unlock_tests: bool = False
     allowed: Allowed = field(default_factory=Allowed)
 
@@ -76,14 +75,3 @@ def new_run_id() -> str:
 def run_folder(run: str) -> Path:
     """The folder of one run under the state folder; not created here."""
     return state_folder() / "runs" / run
-
-
-def latest_run() -> str | None:
-    """The id of the newest run, or None."""
-    runs = state_folder() / "runs"
-    names = (
-        sorted((entry.name for entry in runs.iterdir() if entry.is_dir()), reverse=True)
-        if runs.is_dir()
-        else []
-    )
-    return names[0] if names else None

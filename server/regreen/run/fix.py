@@ -13,19 +13,17 @@ from regreen.errors import UsageError
 from regreen.models.choose import check_spec
 from regreen.run.ask import AskSession
 from regreen.run.consent import seal_mode
-from regreen.run.folders import RunFolders
+from regreen.run.look import look
 from regreen.run.protocol import Channel, Event, Hearing
 from regreen.run.resume import earlier_run
 from regreen.run.session import Session
-from regreen.settings import RunSettings, new_run_id, state_folder
+from regreen.settings import RunSettings, state_folder
 from regreen.testing.interpreter import find_interpreter
 from regreen.testing.report import Report
-from regreen.testing.runner import TestRunner
 from regreen.testing.seal.choose import choose as choose_seal
 from regreen.testing.target import ParsedTarget, Target, parse_target
 from regreen.workspace.journal import recover_all
 from regreen.workspace.root import Workspace, find_root
-from regreen.workspace.trial import Trial
 
 _FROM_BEST: tuple[OutcomeName, ...] = (
     "already_passing",
@@ -159,15 +157,8 @@ def _overall(
 
 async def _run_path(target: Target, workspace: Workspace, python: Path, settings: RunSettings) -> Report:
     choice = await choose_seal(settings.seal, settings.allowed)
-    folders = RunFolders(new_run_id())
-    trial = Trial(workspace.root, folders.trial)
-    runner = TestRunner(python, workspace.root, choice.seal, folders.scratch)
-    try:
-        return await runner.run(trial.prepare({}), [target.nodeid])
-    finally:
-        await runner.aclose()
-        trial.close()
-        folders.remove()
+    async with look(workspace, python, choice.seal) as (runner, tree):
+        return await runner.run(tree, [target.nodeid])
 
 
 class _Deaf(Hearing):

@@ -14,7 +14,6 @@ class RunFolders:
 
     def __init__(self, run: str) -> None:
         kept = run_folder(run)
-        kept.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.trace = kept / "trace.jsonl"
         self.journal = kept / "journal"
         working = cache_folder() / "working"

@@ -8,16 +8,13 @@ from pathlib import Path
 
 from regreen.errors import RegreenError, UsageError
 from regreen.run.consent import is_kept
-from regreen.run.folders import RunFolders
-from regreen.settings import new_run_id
+from regreen.run.look import look
 from regreen.testing.interpreter import find_interpreter
 from regreen.testing.report import Report
-from regreen.testing.runner import TestRunner
 from regreen.testing.seal.allowed import Allowed
 from regreen.testing.seal.choose import choose as choose_seal
 from regreen.testing.seal.door import SealMode
 from regreen.workspace.root import Workspace, find_root
-from regreen.workspace.trial import Trial
 
 
 async def list_tests(
@@ -59,13 +56,6 @@ async def _collect(
     if mode == "require" and is_kept(workspace.root):
         mode = "prefer"
     choice = await choose_seal(mode, allowed)
-    folders = RunFolders(new_run_id())
-    trial = Trial(workspace.root, folders.trial)
-    runner = TestRunner(python, workspace.root, choice.seal, folders.scratch)
     relative = place.relative_to(workspace.root).as_posix()
-    try:
-        return await runner.collect(trial.prepare({}), () if relative == "." else (relative,))
-    finally:
-        await runner.aclose()
-        trial.close()
-        folders.remove()
+    async with look(workspace, python, choice.seal) as (runner, tree):
+        return await runner.collect(tree, () if relative == "." else (relative,))
