@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -40,6 +40,7 @@ class SearchGround:
     `overlay` gives the accepted edits that are not on disk, `read` a file's bytes with the overlay laid
     over (None when there is no such file or it may not be read), `writable` whether an edit of a path may
     be proposed. `files` lists the workspace's files; without it no test outside the target's file is run.
+    `near` names lines, by file, to look at first: those that a model has just changed.
     `seconds` is the search's own budget. `trial` is the run's own copy, which the search leaves alone: it
     has one for itself, since candidates may write into it.
     """
@@ -54,5 +55,6 @@ class SearchGround:
     writable: Callable[[str], bool]
     baseline: Callable[[], Report | None] = lambda: None
     files: Callable[[], list[str]] = lambda: list[str]()
+    near: Mapping[str, frozenset[int]] = field(default_factory=lambda: dict[str, frozenset[int]]())
     seconds: float = 12.0
     trial: TrialLike | None = None

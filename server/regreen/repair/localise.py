@@ -13,6 +13,8 @@ Lines = Mapping[str, Sequence[int]]
 
 CRASH = 1.35
 """How much likelier the deepest project line of the traceback is than others with the same spectrum."""
+FAR = 0.6
+"""What a line keeps of its suspicion when the search is asked to look near others."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,18 @@ def with_frames(
         if place in raised:
             raised[place] = raised[place] * (CRASH if depth == 0 else 1.12)
     return raised
+
+
+def near(
+    scores: Mapping[tuple[str, int], float], lines: Mapping[str, frozenset[int]]
+) -> dict[tuple[str, int], float]:
+    """The same scores, lowered for all lines but those given by file; the same scores when none are given."""
+    if not lines:
+        return dict(scores)
+    return {
+        place: score * (1.0 if place[1] in lines.get(place[0], ()) else FAR)
+        for place, score in scores.items()
+    }
 
 
 def spread(source: Source, scores: Mapping[int, float]) -> dict[int, float]:

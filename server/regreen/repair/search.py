@@ -12,7 +12,7 @@ from typing import Any
 from regreen.repair.candidates import Texts, generate
 from regreen.repair.frontier import Edits, Frontier
 from regreen.repair.ground import SearchGround
-from regreen.repair.localise import ochiai, ranked, with_frames
+from regreen.repair.localise import near, ochiai, ranked, with_frames
 from regreen.repair.operators.site import Hints
 from regreen.repair.patch import Failure, Findings, Patch
 from regreen.repair.related import test_files
@@ -179,7 +179,7 @@ class Search:
             self.found.reason = "the failing test is too slow to be traced"
         scores = ochiai(bad, good)
         scores = {place: score for place, score in scores.items() if self.texts.allowed(place[0])}
-        return scores
+        return near(scores, self.ground.near)
 
     async def _fill(self, scores: Mapping[tuple[str, int], float], base: Edits, share: float = 1.0) -> None:
         """Put the candidates for these lines into the queue, on top of the edits of `base`."""
