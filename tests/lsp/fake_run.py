@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 ARGUMENTS = sys.argv[3:]
-TARGET = ARGUMENTS[1] if len(ARGUMENTS) > 1 else ""
+TARGET = ARGUMENTS[1].strip() if len(ARGUMENTS) > 1 else ""
 LOG = Path(sys.argv[2])
 inbox: queue.Queue[dict[str, Any] | None] = queue.Queue()
 buffers: dict[str, str] = {}
@@ -103,7 +103,7 @@ def current(path: str) -> str | None:
     return file.read_bytes().decode() if file.exists() else None
 
 
-def propose(ident: str, texts: dict[str, str], fixed: bool = True) -> dict[str, Any] | None:
+def propose(ident: str, texts: dict[str, str], fixed: bool = True, **more: Any) -> dict[str, Any] | None:
     """Emit a proposal against what the files hold and wait for the decision; carries out "write"."""
     files: list[dict[str, Any]] = []
     for path, after in texts.items():
@@ -114,7 +114,8 @@ def propose(ident: str, texts: dict[str, str], fixed: bool = True) -> dict[str, 
         )
         files.append({"path": path, "base_sha256": base, "diff": "".join(diff), "text": after})
     verdict = {"target": "passed", "fixed": fixed, "passed": 41, "failed": 0, "progress": "fixed"}
-    emit("proposal", id=ident, why="Add to the quantity.", files=files, verdict=verdict, confidence="high")
+    about = {"why": "Add to the quantity.", "verdict": verdict, "confidence": "high", **more}
+    emit("proposal", id=ident, files=files, **about)
     decision = wait_for(lambda message: message.get("proposal") == ident)
     if decision is not None:
         for path in decision.get("write", ()):
@@ -146,6 +147,20 @@ def one_edit() -> None:
     begin()
     decision = propose("p1", changed("shop/cart.py", "= quantity", "+= quantity"))
     outcome("cancelled" if decision is None else "rejected" if decision["decision"] == "reject" else "fixed")
+
+
+def unsure() -> None:
+    """Few tests pin it down, and there are two more that pass."""
+    begin()
+    text = changed("shop/cart.py", "= quantity", "+= quantity")
+    decision = propose("p1", text, confidence="low", alternatives=2)
+    kept = decision is not None and decision["decision"] != "reject"
+    outcome("fixed" if kept else "rejected", confidence="low")
+
+
+def fake_task() -> None:
+    begin()
+    outcome("not_verified", explanation="There are no tests. What a check printed: 400")
 
 
 def two_files() -> None:

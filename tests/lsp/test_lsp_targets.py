@@ -209,6 +209,7 @@ def test_what_the_server_announces(serve: Serve, tmp_path: Path) -> None:
     assert capabilities["codeLensProvider"] == {"resolveProvider": False}
     assert set(capabilities["executeCommandProvider"]["commands"]) == {
         "regreen.fix",
+        "regreen.ask",
         "regreen.cancel",
         "regreen.extend",
         "regreen.undo",

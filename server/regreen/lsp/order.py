@@ -75,15 +75,55 @@ def _inside(path: Path, folder: Path) -> bool:
     return path.is_relative_to(folder) or path.resolve().is_relative_to(folder.resolve())
 
 
-def make_order(path: Path, names: Sequence[str], folders: Sequence[Path], settings: Settings) -> Order:
+def make_order(
+    path: Path, names: Sequence[str], folders: Sequence[Path], settings: Settings, unlock_tests: bool = False
+) -> Order:
     """The run for one file and the test in it. Raises RegreenError when it cannot be started."""
     folder = workspace_folder(path, folders)
     place = path if path.is_relative_to(folder) else path.resolve()
     root = folder if path.is_relative_to(folder) else folder.resolve()
     relative = place.relative_to(root).as_posix()
     relative = f"./{relative}" if relative.startswith("-") else relative  # not an option
+    _check_python(settings)
+    return Order(folder, "::".join((relative, *names)), settings, unlock_tests=unlock_tests)
+
+
+def make_task(arguments: Mapping[str, Any], folders: Sequence[Path], settings: Settings) -> Order:
+    """The run for a task in words: {text, uri?, unlockTests?}, `uri` being a file or a folder of the workspace
+    to work in. Raises RegreenError when it cannot be started."""
+    text = arguments.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise UsageError("Say in words what to do, for instance: find and fix the bug in the discounts.")
+    if "\0" in text:
+        raise UsageError("The task holds a NUL character; type it again.")
+    folder = _task_folder(arguments.get("uri"), folders)
+    _check_python(settings)
+    return Order(folder, text.strip(), settings, ask=True, unlock_tests=wants_unlocked(arguments))
+
+
+def wants_unlocked(arguments: Mapping[str, Any]) -> bool:
+    """Whether the person allowed this one run to change tests. Nothing but a plain true says so."""
+    return arguments.get("unlockTests") is True
+
+
+def _task_folder(uri: object, folders: Sequence[Path]) -> Path:
+    if isinstance(uri, str) and uri:
+        path = file_path(uri)
+        if path is None:
+            raise UsageError(f"Only folders on this machine can be worked on, not {uri}")
+        if not path.exists():
+            raise UsageError(f"There is no {path}; name a file or folder of the project.")
+        return workspace_folder(path, folders)
+    if not folders:
+        raise UsageError("Open the folder of the project first: a task needs one to work in.")
+    if len(folders) > 1:
+        names = ", ".join(folder.name for folder in folders)
+        raise UsageError(f"Say which folder is meant, of {names}: the command takes a `uri` in it.")
+    return workspace_folder(folders[0], folders)
+
+
+def _check_python(settings: Settings) -> None:
     if settings.run_python and not os.access(settings.run_python, os.X_OK):
         raise RegreenError(
             f"No such interpreter: {settings.run_python}; set regreen.runPython to a Python with regreen."
         )
-    return Order(folder, "::".join((relative, *names)), settings)

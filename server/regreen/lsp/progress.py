@@ -108,6 +108,19 @@ def verdict_text(verdict: object) -> str:
     return f"not fixed yet{reason}"
 
 
+LOW_CONFIDENCE = "Confidence is low: the tests pin this change down badly. Read it before you keep it."
+
+
+def caution(event: Mapping[str, Any]) -> list[str]:
+    """What a person should know before deciding on a proposal: low confidence, and how many more there are."""
+    lines = [LOW_CONFIDENCE] if event.get("confidence") == "low" else []
+    more = event.get("alternatives")
+    if isinstance(more, int) and not isinstance(more, bool) and more > 0:
+        what = "1 more possibility" if more == 1 else f"{more} more possibilities"
+        lines.append(f"There {'is' if more == 1 else 'are'} {what}: reject this one to see the next.")
+    return lines
+
+
 def part(value: object) -> Mapping[str, Any]:
     """An object inside an event; empty when it is missing or something else."""
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
@@ -126,6 +139,7 @@ def outcome_line(outcome: Mapping[str, Any], name: str, to_save: set[str]) -> st
     said = f": {why}" if why else ""
     if kind == "fixed":
         line = f"Fixed {name}{said} ({verdict_text(outcome.get('verdict'))})."
+        line += f" {LOW_CONFIDENCE}" if outcome.get("confidence") == "low" else ""
     elif kind == "already_passing":
         line = f"{name} passes already; nothing was changed."
     else:

@@ -25,7 +25,7 @@ from lsprotocol import types as lsp
 from regreen.lsp.documents import Document, file_path, on_disk
 from regreen.lsp.editor import Editor, Payload, text_map
 from regreen.lsp.edits import text_edits
-from regreen.lsp.progress import verdict_text
+from regreen.lsp.progress import caution, verdict_text
 from regreen.workspace.changes import sha256
 
 SETTLE_SECONDS = 2.0
@@ -283,7 +283,8 @@ def question_text(event: Mapping[str, Any], files: Sequence[ProposedFile], whole
     """
     confidence = f", confidence {event['confidence']}" if event.get("confidence") else ""
     lines = [
-        f"Regreen: {event.get('why') or 'a proposed edit'} ({verdict_text(event.get('verdict'))}{confidence})"
+        f"Regreen: {event.get('why') or 'a proposed edit'} ({verdict_text(event.get('verdict'))}{confidence})",
+        *caution(event),
     ]
     diff = "\n".join(file.diff.rstrip("\n") for file in files).split("\n")
     if whole:

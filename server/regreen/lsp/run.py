@@ -30,23 +30,43 @@ SAID_KEPT = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What one run is asked to do: `target` is relative to `folder`, the workspace of the run."""
+    """What one run is asked to do in `folder`, its workspace.
+
+    `target` is a test, its path relative to the folder, or with `ask` a task in words, without space around it.
+    `unlock_tests` lets this one run change tests, as the person just allowed.
+    """
 
     folder: Path
     target: str
     settings: Settings
+    ask: bool = False
+    unlock_tests: bool = False
 
     def arguments(self) -> list[str]:
         """The command line behind the program's name."""
         # Without approval the run writes by itself: all at once, bound to the base, journaled.
         writes = "self" if self.settings.approval == "never" else "editor"
-        fixed = ["fix", self.target, "--json", "--writes", writes, "--interactive"]
-        return [*fixed, "--workspace", str(self.folder), *self.settings.arguments()]
+        # A space in front keeps a task like "-1 is not handled" from being read as an option.
+        asked = ["ask", f" {self.target}" if self.target.startswith("-") else self.target]
+        fixed = [
+            *(asked if self.ask else ("fix", self.target)),
+            "--json",
+            "--writes",
+            writes,
+            "--interactive",
+        ]
+        unlocked = ["--unlock-tests"] if self.unlock_tests else []
+        return [*fixed, *unlocked, "--workspace", str(self.folder), *self.settings.arguments()]
 
     @property
     def name(self) -> str:
         """The target, short, for people."""
-        return self.target.rpartition("::")[2]
+        return f"“{one_line(self.target, 60)}”" if self.ask else self.target.rpartition("::")[2]
+
+    @property
+    def title(self) -> str:
+        """The heading of its progress."""
+        return "Work on a task" if self.ask else "Fix failing test"
 
 
 @dataclass
@@ -75,7 +95,7 @@ class Run:
     async def go(self) -> None:
         """Wait for the turn, start the process, and report until it ended."""
         beginning = asyncio.ensure_future(
-            self.progress.begin("Fix failing test", f"{self.order.name}: starting")
+            self.progress.begin(self.order.title, f"{self.order.name}: starting")
         )
         try:
             await self.turn.wait()
@@ -277,7 +297,7 @@ class Run:
             }
             for file in files
         ]
-        proposal = {key: event.get(key) for key in ("why", "confidence", "verdict")}
+        proposal = {key: event.get(key) for key in ("why", "confidence", "verdict", "alternatives")}
         self.editor.notify(
             "regreen/proposal", {"run": self.ident, "proposal": {"id": shown, **proposal, "files": described}}
         )

@@ -24,10 +24,11 @@ from regreen.errors import RegreenError, UsageError
 from regreen.lsp import wire
 from regreen.lsp.documents import file_path
 from regreen.lsp.editor import Editor
-from regreen.lsp.order import make_order, test_file, wanted_names
+from regreen.lsp.order import make_order, make_task, test_file, wanted_names, wants_unlocked
 from regreen.lsp.process import run_command
 from regreen.lsp.progress import one_line, part
 from regreen.lsp.protocol import BaseServer
+from regreen.lsp.run import Order
 from regreen.lsp.runs import Runs
 from regreen.lsp.settings import Settings
 from regreen.lsp.targets import (
@@ -150,12 +151,26 @@ class RegreenServer(BaseServer):
             names, line = wanted_names(arguments)
             if line is not None:
                 names = self._names_at(str(arguments["uri"]), path, line)
-            order = make_order(path, names, self.folders(), self.settings)
+            order = make_order(path, names, self.folders(), self.settings, wants_unlocked(arguments))
         except RegreenError as error:
-            self.editor.show(f"Regreen: {error}", lsp.MessageType.Error)
-            return {"run": None, "queued": False, "error": str(error)}
+            return self._refuse(error)
+        return self._start(order)
+
+    def ask(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Start or queue a run on a task in words; the answer is that of `fix`."""
+        try:
+            order = make_task(arguments, self.folders(), self.settings)
+        except RegreenError as error:
+            return self._refuse(error)
+        return self._start(order)
+
+    def _start(self, order: Order) -> dict[str, Any]:
         run, queued = self.runs.start(order)
         return {"run": run, "queued": queued}
+
+    def _refuse(self, error: RegreenError) -> dict[str, Any]:
+        self.editor.show(f"Regreen: {error}", lsp.MessageType.Error)
+        return {"run": None, "queued": False, "error": str(error)}
 
     def _names_at(self, uri: str, path: Path, line: int) -> tuple[str, ...]:
         index = self.index(uri)
@@ -214,6 +229,10 @@ def _wire_commands(server: RegreenServer) -> None:
     def fix(*arguments: Any) -> dict[str, Any]:
         return server.fix(_argument(arguments))
 
+    def ask(*arguments: Any) -> dict[str, Any]:
+        first = arguments[0] if arguments else None
+        return server.ask({"text": first} if isinstance(first, str) else part(first))
+
     def cancel(*arguments: Any) -> dict[str, Any]:
         run = _argument(arguments).get("run")
         return {"cancelled": server.runs.cancel(str(run) if run else None)}
@@ -229,6 +248,7 @@ def _wire_commands(server: RegreenServer) -> None:
 
     for name, handler in (
         (FIX_COMMAND, fix),
+        ("regreen.ask", ask),
         ("regreen.cancel", cancel),
         ("regreen.undo", undo),
         ("regreen.extend", extend),

@@ -14,6 +14,7 @@ from typing import Any, cast
 _CHOICES: dict[str, tuple[str, ...]] = {
     "approval": ("everyEdit", "whenGreen", "never"),
     "seal": ("require", "prefer", "off"),
+    "tests": ("reached", "all"),
 }
 _TEXTS = ("interpreter", "run_python", "model", "base_url")
 _COUNTS = ("max_steps", "max_tokens", "max_seconds")
@@ -34,6 +35,8 @@ class Settings:
     max_seconds: int = 900
     allow_network: bool = False
     readable_paths: tuple[str, ...] = ()
+    tests: str = "reached"
+    environment: tuple[str, ...] = ()
 
     def updated(self, options: Mapping[str, Any]) -> tuple[Settings, list[str]]:
         """These settings with what `options` sets, and a line for every value that cannot be used.
@@ -67,6 +70,9 @@ class Settings:
             arguments += ["--python", self.interpreter]
         if self.allow_network:
             arguments.append("--allow-network")
+        if self.tests != "reached":
+            arguments += ["--tests", self.tests]
+        arguments += [f"--env={name}" for name in self.environment]
         return arguments + [f"--readable={path}" for path in self.readable_paths]
 
 
@@ -78,7 +84,7 @@ def _camel(name: str) -> str:
 def _converted(name: str, value: Any) -> Any:
     if name in _COUNTS:
         return int(value)
-    return tuple(value) if name == "readable_paths" else value
+    return tuple(value) if name in ("readable_paths", "environment") else value
 
 
 def _problem(name: str, value: Any) -> str:
@@ -92,7 +98,16 @@ def _problem(name: str, value: Any) -> str:
         return "" if isinstance(value, bool) else "expected true or false"
     if name == "readable_paths":
         return "" if _are_paths(value) else "expected a list of whole paths"
+    if name == "environment":
+        return "" if _are_names(value) else "expected a list of names of environment variables"
     return "" if isinstance(value, str) and not value.startswith("-") else "expected a text"
+
+
+def _are_names(value: Any) -> bool:
+    if not isinstance(value, (list, tuple)):
+        return False
+    items = cast("list[Any]", value)
+    return all(isinstance(item, str) and item.isidentifier() for item in items)
 
 
 def _are_paths(value: Any) -> bool:
