@@ -17,7 +17,7 @@ from regreen.agent.budget import Allowance
 from regreen.errors import RegreenError, UsageError
 from regreen.redact import Redactor
 from regreen.settings import DEFAULT_MODEL, RunSettings
-from regreen.testing.seal.allowed import Allowed, readable_path
+from regreen.testing.seal.allowed import Allowed, readable_path, variable_name
 
 if TYPE_CHECKING:
     from regreen.run.protocol import Channel
@@ -118,6 +118,12 @@ def _run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--max-steps", type=_positive, default=allowance.steps)
     command.add_argument("--max-tokens", type=_positive, default=allowance.tokens)
     command.add_argument("--max-seconds", type=_positive, default=int(allowance.seconds))
+    command.add_argument(
+        "--tests",
+        choices=("reached", "all"),
+        default="reached",
+        help="what must not break: the tests that the change can reach (default), or all of the project's",
+    )
     command.add_argument("--json", action="store_true", help="JSON Lines on stdout, decisions on stdin")
     command.add_argument("--writes", choices=("self", "editor"), default="self")
     command.add_argument("--python", metavar="PATH", help="interpreter of the project (default: found)")
@@ -139,11 +145,19 @@ def _seal_options(command: argparse.ArgumentParser) -> None:
         default=[],
         help="a file or folder outside the workspace that tests may read; can be repeated",
     )
+    command.add_argument(
+        "--env",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="an environment variable of yours that tests may see; can be repeated",
+    )
 
 
 def _allowed(options: argparse.Namespace) -> Allowed:
     paths = [readable_path(text, Path.cwd()) for text in options.readable]
-    return Allowed(options.allow_network, tuple(paths))
+    names = [variable_name(text) for text in options.env]
+    return Allowed(options.allow_network, tuple(paths), tuple(dict.fromkeys(names)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -176,6 +190,7 @@ def _settings(options: argparse.Namespace) -> RunSettings:
         interactive=options.interactive or (not options.json and sys.stdin.isatty()),
         unlock_tests=options.unlock_tests,
         allowed=_allowed(options),
+        tests=options.tests,
     )
 
 

@@ -16,6 +16,7 @@ from regreen.testing.seal.door import SealMode
 
 Approval = Literal["everyEdit", "whenGreen", "never"]
 Writes = Literal["self", "editor"]
+Tests = Literal["reached", "all"]
 
 DEFAULT_MODEL = "qwen2.5:3b"
 
@@ -25,7 +26,8 @@ class RunSettings:
     """What a person chose for one run; see `regreen fix --help`.
 
     `python` is the interpreter of the project under test (None: find it). `interactive` is true when
-    somebody can answer questions that are not about a proposal. `allowed` widens the seal.
+    somebody can answer questions that are not about a proposal. `allowed` widens the seal. `tests` are those that a
+    fix must not break: the ones the change can reach, or all of the project's.
     """
 
     model: str = "auto"
@@ -38,6 +40,7 @@ class RunSettings:
     interactive: bool = False
     unlock_tests: bool = False
     allowed: Allowed = field(default_factory=Allowed)
+    tests: Tests = "reached"
 
 
 def state_folder() -> Path:

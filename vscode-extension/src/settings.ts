@@ -12,6 +12,8 @@ export interface Settings {
   seal: string;
   allowNetwork: boolean;
   readablePaths: string[];
+  environment: string[];
+  tests: string;
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
@@ -31,6 +33,8 @@ export interface ServerOptions {
   seal: string;
   allowNetwork: boolean;
   readablePaths: string[];
+  environment: string[];
+  tests: string;
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
@@ -46,6 +50,8 @@ export function readSettings(): Settings {
     seal: section.get("seal", "require"),
     allowNetwork: section.get("allowNetwork", false),
     readablePaths: section.get<string[]>("readablePaths", []).map(expand).filter(Boolean),
+    environment: section.get<string[]>("environment", []),
+    tests: section.get("tests", "reached"),
     maxSteps: section.get("maxSteps", 12),
     maxTokens: section.get("maxTokens", 60000),
     maxSeconds: section.get("maxSeconds", 900),
@@ -70,6 +76,8 @@ export function serverOptions(settings: Settings, interpreter: string | null, ru
     seal: settings.seal,
     allowNetwork: settings.allowNetwork,
     readablePaths: settings.readablePaths,
+    environment: settings.environment,
+    tests: settings.tests,
     maxSteps: settings.maxSteps,
     maxTokens: settings.maxTokens,
     maxSeconds: settings.maxSeconds,

@@ -19,6 +19,13 @@ def test_what_is_allowed_becomes_options_of_the_run() -> None:
     assert not any(word.startswith(("--allow", "--readable")) for word in plain)
 
 
+def test_which_tests_decide_and_which_variables_they_see_are_passed_on() -> None:
+    settings, problems = Settings().updated({"tests": "all", "environment": ["SHOP_URL", "CI"]})
+    assert problems == []
+    assert settings.arguments()[-4:] == ["--tests", "all", "--env=SHOP_URL", "--env=CI"]
+    assert not any(word.startswith(("--tests", "--env")) for word in Settings().arguments())
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -29,6 +36,10 @@ def test_what_is_allowed_becomes_options_of_the_run() -> None:
         {"readablePaths": ["../data"]},
         {"readablePaths": ["/srv", 3]},
         {"readablePaths": ["--seal=off"]},
+        {"environment": "SHOP_URL"},
+        {"environment": ["SHOP_URL=x"]},
+        {"environment": ["--seal=off"]},
+        {"tests": "some"},
     ],
 )
 def test_a_value_in_another_form_is_ignored_and_said(options: dict[str, object]) -> None:

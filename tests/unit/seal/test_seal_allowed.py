@@ -14,7 +14,7 @@ import pytest
 
 from regreen.cli import main, parser
 from regreen.errors import RegreenError, UsageError
-from regreen.testing.seal.allowed import Allowed, Widened, readable_path
+from regreen.testing.seal.allowed import Allowed, Widened, readable_path, variable_name
 from regreen.testing.seal.choose import choose
 from regreen.tools import menu
 from unit.seal.places import Place
@@ -81,6 +81,40 @@ async def test_the_network_opens_only_when_it_is_allowed(place: Place, port: int
     )
     assert b"refused" in (await place.run(code)).output
     assert b"hello" in (await widened(place, Allowed(network=True)).run(code)).output
+
+
+@SEALED
+async def test_a_variable_is_seen_only_when_it_is_named(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_URL", "http://shop.example")
+    monkeypatch.setenv("SHOP_TOKEN", "hidden")
+    code = "import os\nprint(os.environ.get('SHOP_URL'), os.environ.get('SHOP_TOKEN'), os.environ.get('UNSET'))\n"
+    assert (await place.run(code)).output.split() == [b"None", b"None", b"None"]
+    allowed = Allowed(environment=("SHOP_URL", "UNSET"))
+    assert (await widened(place, allowed).run(code)).output.split() == [
+        b"http://shop.example",
+        b"None",
+        b"None",
+    ]
+    assert allowed.words() == (
+        "see the environment variable SHOP_URL and see the environment variable UNSET (which is not set)"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["PATH", "HOME", "LD_PRELOAD", "PYTHONPATH", "PYTEST_ADDOPTS", "REGREEN_STATE_DIR", "A=b", "", "A-B"],
+)
+def test_a_variable_that_decides_what_is_run_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        variable_name(text)
+
+
+def test_variables_are_named_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parser().parse_args(["fix", "t.py", "--env", "A", "--env", "B"]).env == ["A", "B"]
+    assert main(["fix", "t.py", "--env", "PATH"]) == 2
+    assert "PATH decides how tests are run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["bubblewrap"], indirect=True)

@@ -1,4 +1,4 @@
-"""What a person allows their tests beyond the seal: the network, and further paths to read.
+"""What a person allows their tests beyond the seal: the network, further paths to read, environment variables.
 
 It comes from the command line and from settings that a workspace cannot set. No tool has an argument for it, so
 that a model can neither ask for it nor see it.
@@ -7,6 +7,7 @@ that a model can neither ask for it nor see it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,20 +19,33 @@ from regreen.testing.seal.libraries import within
 _NEVER_BELOW = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))
 _NEVER_ITSELF = tuple(map(Path, ("/tmp", "/var/tmp", "/var/run")))
 _DISKS = Path("/run/media")
+_OURS = re.compile(
+    r"(?i)(PATH|HOME|TMPDIR|TEMP|TMP|SHELL|IFS|(LD_|DYLD_|PYTHON|PYTEST_|REGREEN_|_RJEM_|GLIBC_).*)"
+)
+"""Variables that decide what is run, or how: letting them through would undo the seal, or the judging."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Additions to what every sealed run may do. `readable` are absolute paths that exist (`readable_path`)."""
+    """Additions to what every sealed run may do. `readable` are absolute paths that exist
+    (`readable_path`), `environment` names of the person's own variables (`variable_name`)."""
 
     network: bool = False
     readable: tuple[Path, ...] = ()
+    environment: tuple[str, ...] = ()
 
     def words(self) -> str:
         """What is allowed, for a person; "" when it is nothing."""
         parts = ["use the network"] if self.network else []
         parts += [f"read {path}" for path in self.readable]
+        for name in self.environment:
+            unset = "" if name in os.environ else " (which is not set)"
+            parts.append(f"see the environment variable {name}{unset}")
         return " and ".join(parts)
+
+    def variables(self) -> dict[str, str]:
+        """The allowed variables that are set, with their values."""
+        return {name: os.environ[name] for name in self.environment if name in os.environ}
 
 
 class Widened:
@@ -75,7 +89,21 @@ class Widened:
             network=access.network or self._allowed.network,
             readable=tuple(dict.fromkeys((*access.readable, *self._allowed.readable))),
         )
-        return await self._seal.start(argv, more, limits, env, inherit)
+        return await self._seal.start(
+            argv, more, limits, {**self._allowed.variables(), **(env or {})}, inherit
+        )
+
+
+def variable_name(text: str) -> str:
+    """The name of a variable that tests may see, from what was typed. Raises UsageError for what is none, and for
+    those that decide what is run."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
+        raise UsageError(
+            f"{text!r} is not the name of an environment variable: set it where you start Regreen, and give its name only."
+        )
+    if _OURS.fullmatch(text):
+        raise UsageError(f"{text} decides how tests are run, so that it cannot be let through the seal.")
+    return text
 
 
 def readable_path(text: str, folder: Path) -> Path:
