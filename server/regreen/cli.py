@@ -89,6 +89,9 @@ def parser() -> argparse.ArgumentParser:
     replay.set_defaults(run=_replay)
     show = commands.add_parser("show", help="render a run")
     show.add_argument("trace", metavar="TRACE", help="a trace file, or a run's id")
+    show.add_argument(
+        "--html", type=Path, metavar="FILE", help="write one self-contained page with a timeline instead"
+    )
     show.set_defaults(run=_show)
     undo = commands.add_parser("undo", help="take back a run's edits")
     undo.add_argument("run_id", metavar="RUN", nargs="?", help="default: the latest run that wrote something")
@@ -294,14 +297,9 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from regreen.agent.trace import read_trace
-    from regreen.run.resume import trace_path
-    from regreen.run.terminal import TerminalChannel
+    from regreen.run.show import show
 
-    channel = TerminalChannel()
-    for event in read_trace(trace_path(options.trace)):
-        channel.emit(event)
-    return 0
+    return show(options.trace, options.html)
 
 
 def _undo(options: argparse.Namespace) -> int:

@@ -19,12 +19,21 @@ CHARGED: tuple[Activity, ...] = ("model", "tests")
 T = TypeVar("T")
 
 
+SHORTEST_SPAN = 0.001
+"""Seconds; what took less is not told."""
+
+
 class Clock:
-    """Splits the time of a run by activity; the innermost `spend` gets the time."""
+    """Splits the time of a run by activity; the innermost `spend` gets the time.
+
+    `on_span`, when set, hears of each stretch of time that one activity had: its name, begin and end in seconds
+    since the clock was made. The harness's own stretches are what is left, and are not told.
+    """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._since = now()
+        self._begun = self._since = self._span_since = now()
+        self.on_span: Callable[[Activity, float, float], None] | None = None
         self._stack: list[Activity] = ["harness"]
         self._spent: dict[Activity, float] = dict.fromkeys(
             ("harness", "model", "tests", "loading", "person"), 0.0
@@ -34,6 +43,16 @@ class Clock:
         now = self._now()
         self._spent[self._stack[-1]] += now - self._since
         self._since = now
+
+    def elapsed(self) -> float:
+        """Seconds since the clock was made."""
+        return self._now() - self._begun
+
+    def _end_span(self) -> None:
+        begin, self._span_since = self._span_since, self._since
+        activity = self._stack[-1]
+        if self.on_span and activity != "harness" and self._since - begin >= SHORTEST_SPAN:
+            self.on_span(activity, begin - self._begun, self._since - self._begun)
 
     @contextmanager
     def spend(self, activity: Activity) -> Generator[None]:
@@ -47,11 +66,13 @@ class Clock:
     def enter(self, activity: Activity) -> None:
         """Charge the time from now on to `activity`, until the matching `leave`."""
         self._settle()
+        self._end_span()
         self._stack.append(activity)
 
     def leave(self) -> None:
         """End the innermost activity."""
         self._settle()
+        self._end_span()
         if len(self._stack) > 1:
             self._stack.pop()
 

@@ -1,9 +1,14 @@
-"""The trace: a JSON Lines record of a run, enough to replay it without a model."""
+"""The trace: a JSON Lines record of a run, enough to replay it without a model, and to see where its time went.
+
+Every line holds "at", the seconds since the run began. A `span` line says who had the time: {"event": "span",
+"activity": "model", "begin": seconds, "end": seconds}. What no span covers was the harness's own.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +17,22 @@ from regreen.errors import UsageError
 
 
 class TraceWriter:
-    """Appends one flushed line per event; a crash loses at most the line being written."""
+    """Appends one flushed line per event; a crash loses at most the line being written.
 
-    def __init__(self, path: Path) -> None:
+    `elapsed` tells the seconds since the run began; by default since the writer was made.
+    """
+
+    def __init__(self, path: Path, elapsed: Callable[[], float] | None = None) -> None:
         self.path = path
+        begun = time.monotonic()
+        self._elapsed = elapsed or (lambda: time.monotonic() - begun)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._file = path.open("a", encoding="utf-8", errors="backslashreplace")
 
     def write(self, event: Mapping[str, Any]) -> None:
-        """Add one event."""
-        self._file.write(json.dumps(event, ensure_ascii=False) + "\n")
+        """Add one event, with its time."""
+        timed = {**event, "at": round(self._elapsed(), 3)}
+        self._file.write(json.dumps(timed, ensure_ascii=False) + "\n")
         self._file.flush()
 
     def close(self) -> None:
@@ -48,6 +59,11 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(event, dict):
             yield event
+
+
+def span_event(activity: str, begin: float, end: float) -> dict[str, Any]:
+    """Who had the time from `begin` to `end`, in seconds since the run began."""
+    return {"event": "span", "activity": activity, "begin": round(begin, 3), "end": round(end, 3)}
 
 
 def reply_event(n: int, reply: Reply) -> dict[str, Any]:

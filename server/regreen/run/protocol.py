@@ -17,7 +17,7 @@ from regreen.run.lines import read_lines
 Event = Mapping[str, Any]
 Emit = Callable[[Event], None]
 
-PRIVATE_EVENTS = ("reply", "base", "prompt")
+PRIVATE_EVENTS = ("reply", "base", "prompt", "span")
 """Events that stand in the trace only."""
 
 

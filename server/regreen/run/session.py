@@ -8,6 +8,7 @@ import contextlib
 import sys
 import traceback
 from collections.abc import Coroutine, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from regreen.agent.stops import (
     Stop,
     Stuck,
 )
-from regreen.agent.trace import TraceWriter
+from regreen.agent.trace import TraceWriter, span_event
 from regreen.errors import RegreenError, UsageError
 from regreen.models.builtin import BuiltinModel
 from regreen.models.choose import choose
@@ -95,7 +96,9 @@ class Session:
         self._budget = Budget(settings.allowance)
         self._draft = Draft(workspace.read)
         self._folders = RunFolders(self.run)
-        self._trace = TraceWriter(self._folders.trace)
+        clock = self._budget.clock
+        self._trace = TraceWriter(self._folders.trace, clock.elapsed)
+        clock.on_span = lambda who, begin, end: self._trace.write(span_event(who, begin, end))
         self._tell = Teller(self._trace, channel, Redactor.of_this_process())
         self._journal = Journal(self._folders.journal, self.run)
         self._listener = ModelListener(self._emit, self._budget)
@@ -357,6 +360,7 @@ class Session:
                 "allowed": self._settings.allowed.words(),
                 "approval": self._settings.approval,
                 "trace": str(self._folders.trace),
+                "time": datetime.now().astimezone().isoformat(timespec="seconds"),
             }
         )
 
@@ -381,6 +385,7 @@ class Session:
             ending.best = desk.best
             ending.failure = desk.failure
             ending.tried = desk.tried
+        self._budget.clock.on_span = None
         self._emit(ending.to_json())
         self._trace.close()
 

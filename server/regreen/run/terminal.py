@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -14,6 +13,7 @@ from rich.text import Text
 
 from regreen.run.lines import read_lines
 from regreen.run.protocol import NOBODY, Decision, Event, Hearing
+from regreen.run.visible import visible
 
 _VERDICT_STYLE = {
     "fixed": "bold green",
@@ -23,18 +23,6 @@ _VERDICT_STYLE = {
     "worse": "red",
 }
 _ASK = "Apply this edit?  y yes · n no · r no, with a reason · a yes to all · d show the diff again: "
-
-
-def visible(text: str) -> str:
-    """The text with every character that a terminal would act on, or that cannot be seen, spelled out.
-
-    A model writes into the diff that a person approves: it must not move the cursor or hide a line.
-    """
-    return "".join(c if c in "\n\t" or not _acts(c) else f"\\u{ord(c):04x}" for c in text)
-
-
-def _acts(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 class TerminalChannel:
@@ -133,6 +121,15 @@ class TerminalChannel:
             self._print(rest)
         if event.get("run") and event.get("edits"):
             self._print(f"Take it back with: regreen undo {event['run']}", "dim")
+
+    def close_with(self, lines: Sequence[str], warning: str) -> None:
+        """Lines below a whole run, and what is wrong with it, if anything."""
+        self._end_stream()
+        self._print("")
+        if warning:
+            self._print(warning, "bold yellow")
+        for line in lines:
+            self._print(line, "dim")
 
     def _diff(self, event: Event) -> None:
         for file in event["files"]:

@@ -6,7 +6,8 @@ import io
 
 from rich.console import Console
 
-from regreen.run.terminal import TerminalChannel, visible
+from regreen.run.terminal import TerminalChannel
+from regreen.run.visible import visible
 
 ATTACK = "x = 1  # \x1b[2K\x1b[1A\u202e hidden"
 
