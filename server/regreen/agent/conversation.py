@@ -41,16 +41,41 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of one reply. `prompt` counts everything sent, `cached` the part the server had already."""
+    """Token counts of one reply. `prompt` counts everything sent, `cached` the part the server had already.
+    `cost` is in US dollars; None when nobody tells what it costs."""
 
     prompt: int = 0
     cached: int = 0
     generated: int = 0
+    cost: float | None = None
 
     @property
     def charged(self) -> int:
         """What the token budget pays for: new prompt tokens and generated ones."""
         return max(0, self.prompt - self.cached) + self.generated
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What the server itself measured of one reply; 0 where it does not tell. `cached` and `read` are prompt tokens:
+    those it had already, and those it read at `read_per_second`; it wrote at `written_per_second`."""
+
+    cached: int = 0
+    read: int = 0
+    read_per_second: float = 0.0
+    written_per_second: float = 0.0
+    load_seconds: float = 0.0
+
+    def to_json(self) -> dict[str, float]:
+        """What was told, rounded."""
+        values = {
+            "cached": self.cached,
+            "read": self.read,
+            "read_per_second": round(self.read_per_second, 1),
+            "written_per_second": round(self.written_per_second, 1),
+            "load_seconds": round(self.load_seconds, 3),
+        }
+        return values if any(values.values()) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +100,8 @@ class Reply:
     `text` is the prose without the calls. `corrective` is set instead of `calls` when the reply meant a
     call that cannot be carried out: it is the text to send back. `why` is one sentence for the proposal.
     `seconds` is the time the model worked, without loading it. `reason` names the kind of the corrective (see
-    `models.dialects`), and `note` is for the model, beside the results of the calls.
+    `models.dialects`), and `note` is for the model, beside the results of the calls. `raw` is what a reply with a
+    corrective held as it came, for a question that needs no tool.
     """
 
     text: str = ""
@@ -88,6 +114,7 @@ class Reply:
     confidence: str = ""
     reason: str = ""
     note: str = ""
+    raw: str = ""
 
 
 _HALF = re.compile("[\ud800-\udfff]")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 from regreen.agent.conversation import Reply, Request, ToolCall, Usage
 from regreen.models.dialects import read_reply
+from regreen.models.dialects.reading import as_list, as_mapping, as_text
 from regreen.tools import menu
 
 Wire = Literal["ollama", "openai"]
+RAW_CHARS = 800
+"""So much of a reply that could not be read as a call is kept as it came."""
 
 
 def to_reply(
@@ -41,7 +45,17 @@ def to_reply(
         thinking or reading.thinking,
         reason=reading.reason,
         note=reading.note,
+        raw=_raw(body) if reading.corrective else "",
     )
+
+
+def _raw(body: Mapping[str, Any]) -> str:
+    """What a message held, calls included, as it came: a few hundred characters of it."""
+    first = (as_list(body.get("choices")) or [None])[0]
+    held = as_mapping(body.get("message")) or as_mapping(as_mapping(first).get("message"))
+    calls = [as_mapping(as_mapping(call).get("function")) for call in as_list(held.get("tool_calls"))]
+    said = [as_text(held.get("content")), *(json.dumps(call, default=str) for call in calls)]
+    return " ".join(said).strip()[:RAW_CHARS]
 
 
 def cut_reply(text: str, why: str, usage: Usage, seconds: float) -> Reply:

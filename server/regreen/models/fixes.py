@@ -1,0 +1,167 @@
+"""From what the search found to what is proposed, offered for a choice, or told to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from regreen.agent.conversation import ToolCall
+from regreen.agent.search import MOST_OPTIONS, Found, Option
+from regreen.repair.explain import call_arguments, sentence
+from regreen.repair.patch import Findings, Patch
+from regreen.repair.source import Edit
+from regreen.testing.confidence import confidence
+
+NEARBY = 12
+"""Lines between two edits of one file that are still shown as one."""
+RIVAL = 0.4
+"""Another edit that passes is a rival from this share of a patch's own score on."""
+TOLD_LINES = 4
+TOLD_MOVES = 3
+TOLD_CHARS = 700
+"""What a model is told of a search that found nothing: so many lines, edits, and characters in all."""
+LINE_CHARS = 90
+
+Mark = tuple[str, str, str]
+Texts = Callable[[str], str | None]
+
+
+def groups(edits: Sequence[Edit]) -> list[list[Edit]]:
+    """Edits that are shown as one: those of one file that lie near each other."""
+    made: list[list[Edit]] = []
+    for edit in edits:
+        for group in made:
+            if group[0].path == edit.path and abs(group[0].line - edit.line) <= NEARBY:
+                group.append(edit)
+                break
+        else:
+            made.append([edit])
+    return made
+
+
+def mark(call: Mapping[str, object]) -> Mark:
+    """The same for the same change, wherever it is in a file that changed elsewhere."""
+    old, new = _differing(str(call["find"]), str(call["replace"]))
+    return str(call["path"]), "\n".join(old), "\n".join(new)
+
+
+def _differing(find: str, replace: str) -> tuple[list[str], list[str]]:
+    old, new = find.splitlines(), replace.splitlines()
+    while old and new and old[0] == new[0]:
+        old, new = old[1:], new[1:]
+    while old and new and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    return old, new
+
+
+def sure(patch: Patch, found: Findings, more_edits: int = 0) -> str:
+    """How sure one may be of a patch that passes; `more_edits` were there before the search began."""
+    rivals = [
+        other
+        for other in found.survivors
+        if other is not patch and other.score >= RIVAL * patch.score and len(other.green) >= len(patch.green)
+    ]
+    kinds = [edit.kind for edit in patch.edits]
+    return confidence(
+        None,
+        tests=1 + patch.kept + len(patch.green) + patch.wider,
+        turned_green=1 + len(patch.green),
+        kind=kinds[-1],
+        edits=len(kinds) + more_edits,
+        others=len(rivals),
+    )
+
+
+def found_by(findings: Findings, text: Texts, around_model: bool = False) -> Found:
+    """The findings as the loop takes them. `text` gives a file as it was searched; `around_model`: it held a model's edit."""
+    options = [
+        option(patch, findings, text, int(around_model)) for patch in findings.survivors[:MOST_OPTIONS]
+    ]
+    return Found(
+        tuple(options),
+        "" if options else told(findings, text, around_model),
+        findings.tried,
+        findings.seconds,
+        not findings.finished,
+    )
+
+
+def option(patch: Patch, found: Findings, text: Texts, more_edits: int = 0) -> Option:
+    """A patch that passes, as calls with a sentence and the lines it changes."""
+    calls: list[ToolCall] = []
+    words: list[str] = []
+    shown: list[str] = []
+    for group in groups(patch.edits):
+        whole = text(group[0].path) or ""
+        arguments = call_arguments(whole, group)
+        calls.append(ToolCall("edit_file", arguments))
+        words.append(sentence(whole, group))
+        old, new = _differing(arguments["find"], arguments["replace"])
+        place = f"{group[0].path}, line {group[0].line}" + (f", {group[0].scope}" if group[0].scope else "")
+        shown.append("\n".join([f"{place}:", *(f"-{line}" for line in old), *(f"+{line}" for line in new)]))
+    return Option(tuple(calls), "; ".join(words) + ".", sure(patch, found, more_edits), "\n".join(shown))
+
+
+def told(found: Findings, text: Texts, around_model: bool = False) -> str:
+    """Where to look and what moved the failure, for a model: bounded, and "" when nothing was learned."""
+    moves = _moves(found, text)
+    lines = _likely_lines(found, text)
+    if not moves and not lines:
+        return ""
+    head = "A quick search"
+    head += " around your edit" if around_model else ""
+    head += (
+        f" tried {found.tried} small edits; none makes the test pass." if found.tried else " tried no edit."
+    )
+    parts = [head]
+    if lines:
+        parts += ["Lines the failure points to, likeliest first:", *lines]
+    if moves:
+        parts += ["Edits that moved the failure:", *moves]
+    kept: list[str] = []
+    for part in parts:
+        if sum(len(line) + 1 for line in kept) + len(part) > TOLD_CHARS:
+            break
+        kept.append(part)
+    return "\n".join(kept)
+
+
+def _likely_lines(found: Findings, text: Texts) -> list[str]:
+    crash = next((frame[:2] for frame in reversed(found.failure.frames)), None) if found.failure else None
+    places = [(place.path, place.line) for place in found.places[:TOLD_LINES]]
+    if crash and crash not in places and any(crash[0] == place.path for place in found.places):
+        places.append(crash)
+    lines: list[str] = []
+    for path, line in places:
+        code = _line(text(path), line)
+        if code:
+            lines.append(f"{path}:{line}: {code}" + (" (crashed here)" if (path, line) == crash else ""))
+    return lines
+
+
+def _moves(found: Findings, text: Texts) -> list[str]:
+    best = sorted(
+        (patch for patch in found.forward if patch.edits and patch.failure),
+        key=lambda patch: (patch.failure.place if patch.failure else (0, 0), patch.score),
+        reverse=True,
+    )
+    moves: list[str] = []
+    for patch in best[:TOLD_MOVES]:
+        assert patch.failure is not None
+        edit = patch.edits[0]
+        call = call_arguments(text(edit.path) or "", patch.edits)
+        old, new = _differing(call["find"], call["replace"])
+        now = f"{patch.failure.type}: {patch.failure.message}".strip(": ").split("\n")[0]
+        moves.append(
+            f"{edit.path}:{edit.line}: `{_short(' '.join(old))}` to `{_short(' '.join(new))}`, then {_short(now)}"
+        )
+    return moves
+
+
+def _line(text: str | None, number: int) -> str:
+    lines = (text or "").splitlines()
+    return _short(lines[number - 1]) if 1 <= number <= len(lines) else ""
+
+
+def _short(code: str) -> str:
+    flat = " ".join(code.split())
+    return flat if len(flat) <= LINE_CHARS else flat[: LINE_CHARS - 1] + "…"
