@@ -4,13 +4,15 @@ import { execFile } from "node:child_process";
 import * as vscode from "vscode";
 import { CodeActionKind, CodeActionRequest, CodeActionTriggerKind, CodeLensRequest, Command, type CodeAction } from "vscode-languageclient/node";
 import type { ModelEnvironment } from "./modelEnvironment";
-import { CANCEL, FIX, type FixArguments } from "./protocol";
+import { ASK, CANCEL, FIX, type AskArguments, type FixArguments } from "./protocol";
 import type { Review } from "./review";
+import { showRun } from "./runPage";
 import type { Runs } from "./runs";
 import { askForKey } from "./secrets";
 import type { Server } from "./server";
 import { readSettings, type Approval } from "./settings";
 import { targetOf, testItemOf } from "./targets";
+import { askForFolder, askForTask } from "./taskInput";
 
 export interface Parts {
   context: vscode.ExtensionContext;
@@ -26,6 +28,7 @@ export function registerCommands(parts: Parts): void {
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "regreen.fixAtCursor": () => fixAtCursor(server),
     "regreen.fixTestItem": (argument: unknown) => fixTestItem(argument),
+    "regreen.describeTask": () => describeTask(parts),
     "regreen.accept": () => { review.accept(); },
     "regreen.acceptAll": () => { review.acceptAll(); },
     "regreen.reject": () => { review.reject(); },
@@ -36,6 +39,7 @@ export function registerCommands(parts: Parts): void {
     "regreen.cancelRun": () => runs.current !== undefined && vscode.commands.executeCommand(CANCEL, { run: runs.current }),
     "regreen.extendBudget": () => runs.extend(),
     "regreen.undoLastRun": () => runs.undo(),
+    "regreen.showRun": (page: unknown) => showPage(parts, page),
     "regreen.showOutput": () => { log.show(true); },
     "regreen.changeApproval": () => changeApproval(),
     "regreen.setUpModel": () => setUpModel(parts),
@@ -51,7 +55,7 @@ async function fixAtCursor(server: Server): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const client = server.connection;
   if (!client) {
-    void vscode.window.showWarningMessage("Regreen's server is not running yet. Run “Regreen: Restart Server” when it does not start.");
+    notRunning();
     return;
   }
   if (editor?.document.languageId !== "python") return;
@@ -81,6 +85,30 @@ async function fixTestItem(argument: unknown): Promise<void> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri)?.version ?? null;
   const args: FixArguments = { uri, ...target, version };
   await vscode.commands.executeCommand(FIX, args);
+}
+
+/** A task in words: the same loop, with the same proposals, but no named test. */
+async function describeTask({ context, server }: Parts): Promise<void> {
+  const uri = await askForFolder();
+  const text = uri && (await askForTask(context.workspaceState));
+  if (!uri || !text) return;
+  if (!server.connection) {
+    notRunning();
+    return;
+  }
+  const args: AskArguments = { text, uri: uri.toString() };
+  await vscode.commands.executeCommand(ASK, args);
+}
+
+function notRunning(): void {
+  void vscode.window.showWarningMessage("Regreen's server is not running yet. Run “Regreen: Restart Server” when it does not start.");
+}
+
+/** The page of a run: the one that a notification is about, else the last one. */
+async function showPage({ server, log, runs }: Parts, page: unknown): Promise<void> {
+  const { trace, name } = (page ?? runs.page ?? {}) as { trace?: string; name?: string };
+  if (trace) await showRun(server, log, trace, name ?? "run");
+  else void vscode.window.showInformationMessage("There is no run to show yet: none has ended in this window.");
 }
 
 async function rejectWithReason(review: Review): Promise<void> {

@@ -2,8 +2,9 @@
 
 import * as vscode from "vscode";
 import { followTests, registerCommands } from "./commands";
+import { Explorer } from "./explorer";
 import { ModelEnvironment } from "./modelEnvironment";
-import { FIX, type FixAnswer, type FixArguments } from "./protocol";
+import { ASK, FIX, type AskArguments, type Asked, type FixAnswer, type FixArguments } from "./protocol";
 import { ProposalView } from "./proposalView";
 import { Review } from "./review";
 import { Runs } from "./runs";
@@ -20,7 +21,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const status = new Status();
   const models = new ModelEnvironment(context, log);
   const review = new Review(status, log, async (decision) => { await server?.sendDecision(decision); });
-  const runs = new Runs(log, status, review, async (changed) => { await server?.sendSettings(changed); });
+  const runs = new Runs(log, status, review, new Explorer(log), async (changed) => { await server?.sendSettings(changed); });
   const own = new Server(context, log, serverLog, status, models, {
     step: (event) => { runs.step(event); },
     budget: (budget) => { runs.budget(budget); },
@@ -29,16 +30,17 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     proposal: (notice) => { review.announce(notice); },
     stopped: () => { runs.stopped(); },
     applyEdit: (params, apply) => review.handleApplyEdit(params, apply),
-    executeCommand: (command, args, next) => (command === FIX ? fix(args, next) : next(command, args)),
+    executeCommand: (command, args, next) => (command === FIX || command === ASK ? start(command, args, next) : next(command, args)),
   }, () => readKeys(context.secrets));
   server = own;
 
-  const fix = async (args: unknown[], next: (command: string, args: unknown[]) => Promise<unknown>): Promise<unknown> => {
+  const start = async (command: string, args: unknown[], next: (command: string, args: unknown[]) => Promise<unknown>): Promise<unknown> => {
     runs.clicked();
     try {
       await prepareModel(own, models);
-      const answer = await next(FIX, args);
-      runs.accepted(answer as FixAnswer | null, args[0] as FixArguments);
+      const answer = await next(command, args);
+      const asked: Asked = command === ASK ? { command: ASK, args: args[0] as AskArguments } : { command: FIX, args: args[0] as FixArguments };
+      runs.accepted(answer as FixAnswer | null, asked);
       return answer;
     } catch (error) {
       runs.refused();

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { urisOf, type Hunk } from "./edits";
-import { countChanges, showVerdict } from "./render";
+import { cautions, countChanges, showVerdict } from "./render";
 import type { OpenProposal, Review } from "./review";
 
 type Node = { kind: "file"; uri: string } | { kind: "hunk"; hunk: Hunk };
@@ -58,7 +58,7 @@ export class ProposalView implements vscode.TreeDataProvider<Node> {
     const { why, verdict } = open?.proposal ?? { why: "", verdict: null };
     const tried = verdict ? `Trial: ${showVerdict(verdict)}.` : "";
     const part = open && open.leftOut.size > 0 ? "The trial was of the whole; the part you keep is tried when you accept it." : "";
-    this.view.message = [why, tried, part].filter(Boolean).join(" ");
+    this.view.message = [why, tried, open ? cautions(open.proposal) : "", part].filter(Boolean).join(" ");
     this.changed.fire(undefined);
     const first = open && urisOf(open.edit)[0];
     // Only when there is something to choose from does the view come forward by itself.

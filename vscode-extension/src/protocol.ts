@@ -7,6 +7,7 @@
  */
 
 export const FIX = "regreen.fix";
+export const ASK = "regreen.ask";
 export const CANCEL = "regreen.cancel";
 export const UNDO = "regreen.undo";
 export const EXTEND = "regreen.extend";
@@ -38,6 +39,8 @@ export interface Proposal {
   why: string;
   confidence: string;
   verdict: Verdict | null;
+  /** How many other changes pass the same tests, and come when this one is rejected. */
+  alternatives?: number | null;
   files: ProposalFile[];
 }
 
@@ -83,7 +86,7 @@ export type RunEvent = { run: string } & (
   | { event: "call"; id?: string; name: string; arguments: Record<string, unknown> }
   | { event: "result"; id?: string; name: string; ok?: boolean; summary: string }
   | { event: "trial"; verdict: Verdict }
-  | { event: "proposal"; id: string; why: string; confidence?: string; verdict?: Verdict | null; files: { path: string; diff: string }[] }
+  | { event: "proposal"; id: string; why: string; confidence?: string; alternatives?: number; verdict?: Verdict | null; files: { path: string; diff: string }[] }
   | { event: "question"; id: string; kind: string; text: string; choices: string[] }
   | { event: "decision"; proposal: string; decision: string; reason?: string }
 );
@@ -102,6 +105,8 @@ export interface Outcome {
   model?: string;
   seal?: string;
   trace?: string;
+  /** For a target of several tests: the outcome of each, by node id. */
+  tests?: Record<string, string>;
 }
 
 export interface QueueNotice {
@@ -116,7 +121,19 @@ export interface FixArguments {
   target: string;
   names?: string[];
   version?: number | null;
+  /** Lets this one run change tests, as the person just allowed. */
+  unlockTests?: boolean;
 }
+
+export interface AskArguments {
+  text: string;
+  /** The workspace folder to work in. */
+  uri: string;
+  unlockTests?: boolean;
+}
+
+/** What a run was asked to do: enough to ask it once more. */
+export type Asked = { command: typeof FIX; args: FixArguments } | { command: typeof ASK; args: AskArguments };
 
 export interface FixAnswer {
   run: string;

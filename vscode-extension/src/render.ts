@@ -1,6 +1,6 @@
 /** Turns the events of a run into lines for the output panel. Pure: no editor in here. */
 
-import type { Outcome, QueueNotice, RunEvent, Verdict } from "./protocol";
+import type { Outcome, Proposal, QueueNotice, RunEvent, Verdict } from "./protocol";
 
 export type Level = "debug" | "info" | "warn";
 
@@ -38,6 +38,34 @@ export function nameVerdict(verdict: Verdict | null): string {
   if (!verdict) return "not tried";
   if (verdict.fixed) return "target passes";
   return verdict.progress === "forward" ? "moves the failure forward" : "does not fix it yet";
+}
+
+/** The verdict for a tab, with the confidence when it is low. */
+export function nameProposal(proposal: Pick<Proposal, "verdict" | "confidence">): string {
+  return [nameVerdict(proposal.verdict), ...(proposal.confidence === "low" ? ["low confidence"] : [])].join(", ");
+}
+
+/** What a person should know before they decide: that the confidence is low, and how many possibilities there are. */
+export function cautions(proposal: { confidence?: string | undefined; alternatives?: number | null | undefined }): string {
+  const low = proposal.confidence === "low" ? "Confidence is low: the tests pin this change down badly, so read it before you keep it." : "";
+  const more = proposal.alternatives ?? 0;
+  const next = more > 0 ? `${more === 1 ? "1 more possibility passes" : `${more} more possibilities pass`}: reject this one to see the next.` : "";
+  return [low, next].filter(Boolean).join(" ");
+}
+
+/** Where a run says that it sends code to: the words it says, or undefined for any other note. */
+export function sentAway(note: string): string | undefined {
+  return /\boff this machine\b/.test(note) ? note : undefined;
+}
+
+/**
+ * A page for a webview: whatever stands in it, it loads nothing, runs nothing and sends nothing. The policy comes before
+ * everything else in the page, and one that the page has of its own can only narrow it.
+ */
+export function guarded(page: string): string {
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'";
+  const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+  return `<!DOCTYPE html>${meta}${page.replace(/^\uFEFF?\s*(?:<!doctype[^>]*>)?/i, "")}`;
 }
 
 /** 812 → "812", 41230 → "41k". */
@@ -185,6 +213,8 @@ function render(event: Exclude<RunEvent, { event: "text" }>): Line[] {
       return [
         info(`  proposal: ${event.files.map((file) => `${file.path} (${countChanges(file.diff)})`).join(", ")}`),
         ...(event.why ? [info(`    ${shorten(event.why, 300)}`)] : []),
+        ...(event.confidence ? [info(`    confidence: ${event.confidence}`)] : []),
+        ...[cautions(event)].filter(Boolean).map((text): Line => ({ level: "warn", text: `    ${text}` })),
         ...event.files.flatMap((file) => file.diff.split("\n").map((text): Line => ({ level: "debug", text: `    ${text}` }))),
       ];
     case "question":

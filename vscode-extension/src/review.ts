@@ -11,7 +11,7 @@ import * as vscode from "vscode";
 import { applyEdits, editsFor, hunkAt, hunksOf, keptOnly, sameText, urisOf, withTexts, type Hunk, type Side, type WorkspaceEditLike } from "./edits";
 import { ProposalFiles, SCHEME } from "./proposalFiles";
 import type { Decision, DecisionKind, Proposal, ProposalNotice } from "./protocol";
-import { nameVerdict, showVerdict } from "./render";
+import { cautions, nameProposal, showVerdict } from "./render";
 import type { Status } from "./status";
 
 const TYPING_MS = 2000;
@@ -168,7 +168,7 @@ export class Review implements vscode.Disposable {
     const target = uri ?? (open && urisOf(open.edit)[0]);
     if (!open || target === undefined) return;
     const left = open.bases.has(target) ? vscode.Uri.parse(target, true) : open.uriOf("base", target);
-    const title = `${open.pathOf(target)}: Regreen proposal (${nameVerdict(open.proposal.verdict)})`;
+    const title = `${open.pathOf(target)}: Regreen proposal (${nameProposal(open.proposal)})`;
     const first = line ?? open.hunks.find((hunk) => hunk.uri === target)?.line ?? 0;
     const options: vscode.TextDocumentShowOptions = { preview: false, preserveFocus, selection: new vscode.Range(first, 0, first, 0) };
     await vscode.commands.executeCommand("vscode.diff", left, open.uriOf("proposed", target), title, options);
@@ -178,7 +178,7 @@ export class Review implements vscode.Disposable {
     const open = this.current;
     if (!open) return;
     const { why, confidence, verdict } = open.proposal;
-    const detail = [`Trial: ${verdict ? showVerdict(verdict) : "not tried"}.`, `Confidence: ${confidence}.`].join("\n");
+    const detail = [`Trial: ${verdict ? showVerdict(verdict) : "not tried"}.`, `Confidence: ${confidence}.`, cautions(open.proposal)].filter(Boolean).join("\n");
     this.answerFor(open, await vscode.window.showInformationMessage(why || "The model gave no reason.", { modal: true, detail }, "Accept", "Reject"));
   }
 
@@ -234,8 +234,10 @@ export class Review implements vscode.Disposable {
   private async notify(open: OpenProposal): Promise<void> {
     const files = urisOf(open.edit).map((uri) => open.pathOf(uri)).join(", ");
     const verdict = open.proposal.verdict ? ` Trial: ${showVerdict(open.proposal.verdict)}.` : "";
-    const text = `Regreen proposes a change in ${files}: ${open.proposal.why || "no reason given"}${verdict}`;
-    this.answerFor(open, await vscode.window.showInformationMessage(text, "Accept", "Reject", "Show Reason"));
+    const caution = cautions(open.proposal);
+    const text = `Regreen proposes a change in ${files}: ${open.proposal.why || "no reason given"}${verdict}${caution ? ` ${caution}` : ""}`;
+    const show = open.proposal.confidence === "low" ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
+    this.answerFor(open, await show(text, "Accept", "Reject", "Show Reason"));
   }
 
   private answerFor(open: OpenProposal, pressed: string | undefined): void {

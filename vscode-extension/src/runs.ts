@@ -2,30 +2,39 @@
 
 import { performance } from "node:perf_hooks";
 import * as vscode from "vscode";
-import { EXTEND, FIX, UNDO, type Budget, type FixAnswer, type FixArguments, type Outcome, type QueueNotice, type RunEvent } from "./protocol";
-import { outcomeWord, RunLog, shorten, type Line } from "./render";
+import type { Explorer } from "./explorer";
+import { ASK, EXTEND, FIX, UNDO, type Asked, type Budget, type FixAnswer, type Outcome, type QueueNotice, type RunEvent } from "./protocol";
+import { cautions, outcomeWord, RunLog, sentAway, shorten, type Line } from "./render";
 import type { Review } from "./review";
 import type { ServerOptions } from "./settings";
 import type { Status } from "./status";
+import { namesOf } from "./targets";
 
 const UNDOABLE = "Undo";
 const SHOW = "Show Output";
+const PAGE = "Show Run";
+const WRITE_TEST = "Write a Test…";
+const UNLOCK = "Let It Change the Test…";
 const MORE = "Give It More Steps…";
 const DOCTOR = "Check What Is Missing";
 
 export class Runs {
   private readonly lines = new RunLog();
-  private readonly asked = new Map<string, FixArguments>();
+  private readonly asked = new Map<string, Asked>();
+  private readonly told = new Set<string>();
   private clickedAt: number | undefined;
   /** The run that is going, and the last one that ended. */
   current: string | undefined;
   last: string | undefined;
+  /** The record of the last run that has one, and its name for people. */
+  page: { trace: string; name: string } | undefined;
   private maxSteps = 0;
 
   constructor(
     private readonly log: vscode.LogOutputChannel,
     private readonly status: Status,
     private readonly review: Review,
+    private readonly explorer: Explorer,
     private readonly sendSettings: (changed: Partial<ServerOptions>) => Promise<void>,
   ) {}
 
@@ -35,7 +44,7 @@ export class Runs {
     if (this.current === undefined) this.status.runStarted();
   }
 
-  accepted(answer: FixAnswer | null | undefined, asked: FixArguments): void {
+  accepted(answer: FixAnswer | null | undefined, asked: Asked): void {
     if (answer?.run) this.asked.set(answer.run, asked);
     else if (this.current === undefined) this.status.runEnded();
   }
@@ -48,12 +57,23 @@ export class Runs {
     this.seen(event.run);
     this.write(this.lines.event(event));
     if (event.event === "step") this.status.stepStarted(event.n);
-    else if (event.event === "progress" || event.event === "note") this.status.progress(shorten(event.text, 60));
+    else if (event.event === "progress") this.status.progress(shorten(event.text, 60));
+    else if (event.event === "note") this.noted(event.text);
     else if (event.event === "evidence") this.status.progress("asking the model");
     else if (event.event === "started") {
-      this.status.progress("running the test");
+      this.status.progress(this.asked.get(event.run)?.command === ASK ? "looking at the project" : "running the test");
       this.status.sealSeen(event.seal, event.allowed ?? "");
     }
+  }
+
+  private noted(text: string): void {
+    this.status.progress(shorten(text, 60));
+    const away = sentAway(text);
+    if (away === undefined) return;
+    this.status.sentAway(away);
+    if (this.told.has(away)) return;
+    this.told.add(away);
+    void vscode.window.showWarningMessage(`Regreen: ${away}`);
   }
 
   budget(budget: Budget): void {
@@ -72,8 +92,27 @@ export class Runs {
     this.write(this.lines.outcome(outcome));
     this.ended(outcome.run);
     this.last = outcome.run;
+    if (outcome.trace) this.page = { trace: outcome.trace, name: this.nameOf(outcome) };
     // A proposal that still waits closes first, and with it its notification.
-    void this.review.runEnded(outcome.run).then(() => this.offer(outcome));
+    void this.review.runEnded(outcome.run).then(() => {
+      void this.turnGreen(outcome);
+      return this.offer(outcome);
+    });
+  }
+
+  /** Has the tests that pass now run again where the person sees their icons. */
+  private async turnGreen(outcome: Outcome): Promise<void> {
+    const asked = this.asked.get(outcome.run);
+    if (asked?.command !== FIX) return;
+    const passes = (word: string): boolean => word === "fixed" || word === "already_passing";
+    const each = Object.entries(outcome.tests ?? {}).filter(([, word]) => passes(word)).map(([nodeid]) => namesOf(nodeid));
+    const own = outcome.tests === undefined && passes(outcome.outcome) ? [asked.args.names ?? namesOf(asked.args.target)] : [];
+    await this.explorer.runAgain(vscode.Uri.parse(asked.args.uri, true), [...each, ...own]);
+  }
+
+  private nameOf(outcome: Outcome): string {
+    if (this.asked.get(outcome.run)?.command === ASK) return `“${shorten(outcome.target, 60)}”`;
+    return outcome.target.split("::").at(-1) ?? outcome.target;
   }
 
   /** The server is gone: so are its runs. */
@@ -99,6 +138,7 @@ export class Runs {
     if (this.current === run) return;
     this.current = run;
     this.status.runStarted();
+    this.status.sentAway("");
     void vscode.commands.executeCommand("setContext", "regreen.running", true);
     if (this.clickedAt === undefined) return;
     this.log.debug(`from click to first progress: ${Math.round(performance.now() - this.clickedAt)} ms`);
@@ -118,48 +158,89 @@ export class Runs {
   }
 
   private async offer(outcome: Outcome): Promise<void> {
-    const name = outcome.target.split("::").at(-1) ?? outcome.target;
-    const why = shorten(outcome.explanation ?? "", 200);
-    const text = `${outcomeWord(outcome.outcome)}: ${name}${why ? `. ${why}` : ""}`;
-    const undo = (outcome.edits ?? []).length > 0 ? [UNDOABLE] : [];
+    const asked = this.asked.get(outcome.run);
+    const unlocked = asked?.args.unlockTests === true;
+    const common = [...(outcome.trace ? [PAGE] : [SHOW]), ...((outcome.edits ?? []).length > 0 ? [UNDOABLE] : [])];
+    const text = this.tell(outcome);
     let pressed: string | undefined;
     switch (outcome.outcome) {
       case "fixed":
       case "already_passing":
-        pressed = await vscode.window.showInformationMessage(text, SHOW, ...undo);
+      case "cancelled":
+      case "rejected":
+        pressed = await vscode.window.showInformationMessage(text, ...common);
         break;
       case "budget":
       case "stuck":
-        pressed = await vscode.window.showWarningMessage(text, MORE, SHOW, ...undo);
-        break;
-      case "cancelled":
-      case "rejected":
-        pressed = await vscode.window.showInformationMessage(text, SHOW, ...undo);
+        pressed = await vscode.window.showWarningMessage(text, MORE, ...common);
         break;
       case "setup_problem":
       case "error":
-        pressed = await vscode.window.showErrorMessage(text, DOCTOR, SHOW, ...undo);
+        pressed = await vscode.window.showErrorMessage(text, DOCTOR, ...common);
+        break;
+      case "not_verified":
+        pressed = await vscode.window.showWarningMessage(text, ...(asked && !unlocked ? [WRITE_TEST] : []), ...common);
+        break;
+      case "test_looks_wrong":
+        pressed = await vscode.window.showWarningMessage(text, ...(asked && !unlocked ? [UNLOCK] : []), ...common);
         break;
       default:
-        pressed = await vscode.window.showWarningMessage(text, SHOW, ...undo);
+        pressed = await vscode.window.showWarningMessage(text, ...common);
     }
-    if (pressed === SHOW) this.log.show(true);
-    else if (pressed === UNDOABLE) await this.undo(outcome.run);
-    else if (pressed === DOCTOR) await vscode.commands.executeCommand("regreen.doctor");
-    else if (pressed === MORE) await this.again(outcome.run);
+    await this.pressed(pressed, outcome, asked);
   }
 
-  /** Starts the same target once more, with more steps. */
-  private async again(run: string): Promise<void> {
-    const asked = this.asked.get(run);
-    if (!asked) return;
+  /** The outcome as one text for a notification. What was not verified is told with what there is as evidence. */
+  private tell(outcome: Outcome): string {
+    const evidence = outcome.outcome === "not_verified";
+    const said = evidence ? [outcome.explanation, outcome.summary].filter(Boolean).join("\n") : outcome.explanation;
+    const why = shorten(said ?? "", evidence ? 600 : 200);
+    const low = outcome.outcome === "fixed" ? cautions({ confidence: outcome.confidence }) : "";
+    return [`${outcomeWord(outcome.outcome)}: ${this.nameOf(outcome)}`, why, low].filter(Boolean).join(". ").replaceAll("..", ".");
+  }
+
+  private async pressed(button: string | undefined, outcome: Outcome, asked: Asked | undefined): Promise<void> {
+    if (button === SHOW) this.log.show(true);
+    else if (button === PAGE) await vscode.commands.executeCommand("regreen.showRun", { trace: outcome.trace, name: this.nameOf(outcome) });
+    else if (button === UNDOABLE) await this.undo(outcome.run);
+    else if (button === DOCTOR) await vscode.commands.executeCommand("regreen.doctor");
+    else if (button === MORE && asked) await this.again(asked);
+    else if (button === UNLOCK && asked) await this.unlocked(asked);
+    else if (button === WRITE_TEST && asked) await this.writeTest(asked);
+  }
+
+  /** Starts the same once more, with more steps. */
+  private async again(asked: Asked): Promise<void> {
     const steps = await askForSteps(Math.max(2 * this.maxSteps, 24));
     if (steps === undefined) return;
     // A run keeps the settings that it was started with, and messages arrive in order.
     await this.sendSettings({ maxSteps: steps });
-    await vscode.commands.executeCommand(FIX, asked);
+    await vscode.commands.executeCommand(asked.command, asked.args);
     await this.sendSettings({});
   }
+
+  private async unlocked(asked: Asked): Promise<void> {
+    if (!(await mayChangeTests("Let the run change the test?", "Change the Test"))) return;
+    await vscode.commands.executeCommand(asked.command, { ...asked.args, unlockTests: true });
+  }
+
+  /** A test for what was changed: it fails without the change, and so shows that the change does what it should. */
+  private async writeTest(asked: Asked): Promise<void> {
+    if (!(await mayChangeTests("Have a test written?", "Write a Test"))) return;
+    const task = asked.command === ASK ? asked.args.text : asked.args.target;
+    const uri = asked.args.uri;
+    await vscode.commands.executeCommand(ASK, {
+      text: `Write a pytest test that fails without the change made for this task, and passes with it. Change nothing but tests. The task was: ${task}`,
+      uri,
+      unlockTests: true,
+    });
+  }
+}
+
+/** Tests are locked; only the person, and only for one run, can allow changes to them. */
+async function mayChangeTests(question: string, yes: string): Promise<boolean> {
+  const detail = "For this one run the tests are unlocked: it may propose changes to test files. Each change is shown to you before it is written.";
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) === yes;
 }
 
 async function askForSteps(proposed: number): Promise<number | undefined> {

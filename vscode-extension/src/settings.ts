@@ -20,6 +20,7 @@ export interface Settings {
   interpreter: string;
   serverInterpreter: string;
   commandPath: string;
+  rerunInTestExplorer: boolean;
 }
 
 /** `initializationOptions`, and the value of `settings.regreen` in `workspace/didChangeConfiguration`. */
@@ -58,6 +59,7 @@ export function readSettings(): Settings {
     interpreter: expand(section.get("interpreter", "")),
     serverInterpreter: expand(section.get("serverInterpreter", "")),
     commandPath: expand(section.get("commandPath", "")),
+    rerunInTestExplorer: section.get("rerunInTestExplorer", true),
   };
 }
 

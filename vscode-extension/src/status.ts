@@ -20,6 +20,7 @@ export class Status implements vscode.Disposable {
   private mode: Approval = "everyEdit";
   private seal = "";
   private allowed = "";
+  private away = "";
 
   constructor() {
     this.run.name = "Regreen run";
@@ -54,12 +55,19 @@ export class Status implements vscode.Disposable {
     this.drawApproval();
   }
 
+  /** What a run said about sending code off this machine, shown until another run does not; "" for one that does not. */
+  sentAway(words: string): void {
+    this.away = words;
+    this.drawApproval();
+  }
+
   runStarted(text = "starting"): void {
     this.budget = undefined;
     this.step = 0;
     this.waiting = false;
     this.run.text = `$(beaker) Regreen: ${text}`;
     this.run.tooltip = "Click to show every step.";
+    this.run.accessibilityInformation = { label: `Regreen run: ${text}`, role: "button" };
     this.run.show();
   }
 
@@ -89,6 +97,7 @@ export class Status implements vscode.Disposable {
     this.freeze();
     this.proposal.text = `$(diff) Review: ${files}`;
     this.proposal.tooltip = "A proposal waits for you. Click to show it.";
+    this.proposal.accessibilityInformation = { label: `Regreen: a proposal for ${files} waits for you`, role: "button" };
     this.proposal.backgroundColor = new vscode.ThemeColor("statusBarItem.warningBackground");
     this.proposal.show();
   }
@@ -106,9 +115,12 @@ export class Status implements vscode.Disposable {
 
   private drawApproval(): void {
     const bare = this.seal === "none";
-    this.approval.text = `$(shield) ${APPROVAL_WORDS[this.mode]}${bare ? " · $(unlock) not sealed" : ""}`;
+    const signs = [`$(shield) ${APPROVAL_WORDS[this.mode]}`, ...(bare ? ["$(unlock) not sealed"] : []), ...(this.away ? ["$(cloud-upload) code leaves this machine"] : [])];
+    this.approval.text = signs.join(" · ");
     const asked = `Regreen asks before it writes: ${APPROVAL_WORDS[this.mode]}. Click to change.`;
-    this.approval.tooltip = [asked, showSeal(this.seal, this.allowed)].filter(Boolean).join("\n");
+    this.approval.tooltip = [asked, showSeal(this.seal, this.allowed), this.away].filter(Boolean).join("\n");
+    const spoken = [`Regreen approval: ${APPROVAL_WORDS[this.mode]}`, ...(bare ? ["tests run not sealed"] : []), ...(this.away ? ["code leaves this machine"] : [])];
+    this.approval.accessibilityInformation = { label: spoken.join(", "), role: "button" };
     this.approval.backgroundColor = bare ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
   }
 
@@ -129,6 +141,8 @@ export class Status implements vscode.Disposable {
     const step = Math.max(this.step, budget.steps);
     const parts = [`step ${step} of ${budget.max_steps}`, `${showTokens(budget.tokens)} tokens`, showSeconds(this.seconds(budget))];
     this.run.text = `$(beaker) ${parts.join(" · ")}`;
+    // Without the clock, which a screen reader would tell every second.
+    this.run.accessibilityInformation = { label: `Regreen run: ${parts.slice(0, 2).join(", ")}`, role: "button" };
     this.run.tooltip = `Of ${showTokens(budget.max_tokens)} tokens and ${showSeconds(budget.max_seconds)}. Click to show every step.`;
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent, Verdict } from "../src/protocol";
-import { countChanges, RunLog, shorten, showCall, showSeal, showSeconds, showTokens, showVerdict } from "../src/render";
+import { cautions, countChanges, guarded, nameProposal, RunLog, sentAway, shorten, showCall, showSeal, showSeconds, showTokens, showVerdict } from "../src/render";
 
 const RED: Verdict = {
   target: "failed", fixed: false, progress: "forward", passed: 3, failed: 1, collected_before: 4, collected_after: 4, newly_failing: [], reason: "assert 400 == 360",
@@ -73,4 +73,36 @@ test("the seal is said in words, and what the person allowed beyond it", () => {
   assert.equal(showSeal("bubblewrap"), "Tests run sealed with bubblewrap.");
   assert.match(showSeal("none"), /NOT sealed/);
   assert.match(showSeal("landlock", "use the network"), /landlock\. You allow them to use the network\.$/);
+});
+
+test("low confidence is said in the tab, before the decision and in the output", () => {
+  const green = { ...RED, fixed: true };
+  assert.equal(nameProposal({ verdict: green, confidence: "high" }), "target passes");
+  assert.equal(nameProposal({ verdict: green, confidence: "low" }), "target passes, low confidence");
+  assert.match(cautions({ confidence: "low" }), /^Confidence is low/);
+  assert.equal(cautions({ confidence: "medium" }), "");
+  const said = texts(new RunLog(), { run: "r", event: "proposal", id: "p1", why: "Add.", confidence: "low", alternatives: 2, files: [] });
+  assert.ok(said.includes("    confidence: low") && said.some((line) => line.includes("Confidence is low")));
+});
+
+test("how many more possibilities there are is said", () => {
+  assert.match(cautions({ alternatives: 2 }), /^2 more possibilities pass: reject this one/);
+  assert.match(cautions({ alternatives: 1, confidence: "low" }), /^Confidence is low.* 1 more possibility passes/);
+  assert.equal(cautions({ alternatives: 0 }), "");
+  assert.equal(cautions({ alternatives: null }), "");
+});
+
+test("a note about code that leaves the machine is told from others", () => {
+  const note = "This run sends parts of your code to https://api.openai.com/v1, off this machine.";
+  assert.equal(sentAway(note), note);
+  assert.equal(sentAway("qwen2.5:3b is not pulled, so llama3 is used."), undefined);
+});
+
+test("the policy of a page stands before everything in it", () => {
+  for (const page of ["<!DOCTYPE html>\n<html><head><script>1</script></head></html>", "<html></html>", "\uFEFF<!doctype HTML><p>", "<script>1</script>"]) {
+    const made = guarded(page);
+    assert.match(made, /^<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="default-src 'none'; [^"]*">/);
+    assert.ok(!/script-src|unsafe-eval|https?:/.test(made.slice(0, made.indexOf(">", 20) + 1)));
+    assert.equal(made.match(/<!doctype/gi)?.length, 1);
+  }
 });
