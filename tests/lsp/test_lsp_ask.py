@@ -73,6 +73,19 @@ def test_tests_are_unlocked_for_one_run_and_by_a_plain_true_alone(
         assert ("--unlock-tests" in command_line(log)) is unlocked, number
 
 
+def test_a_run_goes_on_from_the_record_of_an_earlier_one(
+    serve: Serve, toy_shop: Path, test_cart: Path, log: Path
+) -> None:
+    client = serve("fake_task")
+    client.initialize(toy_shop)
+    target = {"uri": client.open(test_cart), "names": [TEST]}
+    client.outcome(client.execute("regreen.fix", {**target, "resume": "20261129-abc"})["result"]["run"])
+    assert dict(itertools.pairwise(command_line(log)))["--resume"] == "20261129-abc"
+    for resume in ("../../etc", "-x", "/tmp/trace.jsonl", 5, ["a"]):
+        reply = client.execute("regreen.fix", {**target, "resume": resume})["result"]
+        assert reply["run"] is None and "not the name of an earlier run" in reply["error"]
+
+
 def test_the_folder_of_a_task_is_the_one_that_is_meant(
     serve: Serve, toy_shop: Path, tmp_path: Path, log: Path
 ) -> None:

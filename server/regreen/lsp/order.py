@@ -16,6 +16,7 @@ from regreen.lsp.settings import Settings
 from regreen.workspace.root import find_root, refused_as_workspace
 
 _LINE = re.compile(r":(\d+)$")
+_RECORD = re.compile(r"\w[\w.-]{0,100}")
 
 
 def test_file(arguments: Mapping[str, Any]) -> Path:
@@ -76,7 +77,12 @@ def _inside(path: Path, folder: Path) -> bool:
 
 
 def make_order(
-    path: Path, names: Sequence[str], folders: Sequence[Path], settings: Settings, unlock_tests: bool = False
+    path: Path,
+    names: Sequence[str],
+    folders: Sequence[Path],
+    settings: Settings,
+    unlock_tests: bool = False,
+    resume: str = "",
 ) -> Order:
     """The run for one file and the test in it. Raises RegreenError when it cannot be started."""
     folder = workspace_folder(path, folders)
@@ -85,7 +91,7 @@ def make_order(
     relative = place.relative_to(root).as_posix()
     relative = f"./{relative}" if relative.startswith("-") else relative  # not an option
     _check_python(settings)
-    return Order(folder, "::".join((relative, *names)), settings, unlock_tests=unlock_tests)
+    return Order(folder, "::".join((relative, *names)), settings, unlock_tests=unlock_tests, resume=resume)
 
 
 def make_task(arguments: Mapping[str, Any], folders: Sequence[Path], settings: Settings) -> Order:
@@ -104,6 +110,16 @@ def make_task(arguments: Mapping[str, Any], folders: Sequence[Path], settings: S
 def wants_unlocked(arguments: Mapping[str, Any]) -> bool:
     """Whether the person allowed this one run to change tests. Nothing but a plain true says so."""
     return arguments.get("unlockTests") is True
+
+
+def wanted_resume(arguments: Mapping[str, Any]) -> str:
+    """The record of the run to go on from, or "". Raises UsageError for what is no such name."""
+    resume = arguments.get("resume")
+    if resume in (None, ""):
+        return ""
+    if not isinstance(resume, str) or not _RECORD.fullmatch(resume):
+        raise UsageError(f"{resume!r} is not the name of an earlier run; start again without it.")
+    return resume
 
 
 def _task_folder(uri: object, folders: Sequence[Path]) -> Path:

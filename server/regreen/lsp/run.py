@@ -33,7 +33,8 @@ class Order:
     """What one run is asked to do in `folder`, its workspace.
 
     `target` is a test, its path relative to the folder, or with `ask` a task in words, without space around it.
-    `unlock_tests` lets this one run change tests, as the person just allowed.
+    `unlock_tests` lets this one run change tests, as the person just allowed. `resume` is the record of an
+    earlier run from whose best state it goes on, or "".
     """
 
     folder: Path
@@ -41,6 +42,7 @@ class Order:
     settings: Settings
     ask: bool = False
     unlock_tests: bool = False
+    resume: str = ""
 
     def arguments(self) -> list[str]:
         """The command line behind the program's name."""
@@ -55,8 +57,9 @@ class Order:
             writes,
             "--interactive",
         ]
-        unlocked = ["--unlock-tests"] if self.unlock_tests else []
-        return [*fixed, *unlocked, "--workspace", str(self.folder), *self.settings.arguments()]
+        more = ["--unlock-tests"] if self.unlock_tests else []
+        more += ["--resume", self.resume] if self.resume and not self.ask else []
+        return [*fixed, *more, "--workspace", str(self.folder), *self.settings.arguments()]
 
     @property
     def name(self) -> str:

@@ -24,7 +24,14 @@ from regreen.errors import RegreenError, UsageError
 from regreen.lsp import wire
 from regreen.lsp.documents import file_path
 from regreen.lsp.editor import Editor
-from regreen.lsp.order import make_order, make_task, test_file, wanted_names, wants_unlocked
+from regreen.lsp.order import (
+    make_order,
+    make_task,
+    test_file,
+    wanted_names,
+    wanted_resume,
+    wants_unlocked,
+)
 from regreen.lsp.process import run_command
 from regreen.lsp.progress import one_line, part
 from regreen.lsp.protocol import BaseServer
@@ -151,7 +158,8 @@ class RegreenServer(BaseServer):
             names, line = wanted_names(arguments)
             if line is not None:
                 names = self._names_at(str(arguments["uri"]), path, line)
-            order = make_order(path, names, self.folders(), self.settings, wants_unlocked(arguments))
+            unlocked, resume = wants_unlocked(arguments), wanted_resume(arguments)
+            order = make_order(path, names, self.folders(), self.settings, unlocked, resume)
         except RegreenError as error:
             return self._refuse(error)
         return self._start(order)
