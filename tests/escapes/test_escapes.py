@@ -89,7 +89,7 @@ def promised() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("user", ["root", "ordinary user"])
-@pytest.mark.parametrize(("name", "seal"), promised())
+@pytest.mark.parametrize(("name", "seal"), list(promised()))
 def test_hostile_code(name: str, seal: str, user: str):
     if user not in users():
         pytest.skip("only root can play root")

@@ -31,7 +31,7 @@ from pathlib import Path
 from regreen.errors import RegreenError
 from regreen.testing.seal import environment, mounts, seccomp
 from regreen.testing.seal.door import Access, Limits
-from regreen.testing.seal.privileges import hand_over, is_root, nobody
+from regreen.testing.seal.privileges import give, is_root, nobody
 from regreen.testing.seal.process import SealedProcess, descendants, is_dead, rlimits
 
 # Never looked up in PATH, which the workspace or the editor may have changed.
@@ -47,7 +47,7 @@ _NEEDED = (
     "--new-session",
     "--remount-ro",
 )
-_ROOT_NEEDS = ("prlimit", "setpriv")
+_ROOT_NEEDS = "setpriv"
 _WAIT_FOR_GO = 'echo "$1" && read -r go && [ "$go" = go ] || exit 125; shift; exec "$@" </dev/null'
 
 
@@ -71,9 +71,9 @@ class Bubblewrap:
     ) -> SealedProcess:
         """See `door.Seal.start`. Started as root, the command runs as an id of nobody's (`privileges.nobody`)."""
         if is_root():
-            await asyncio.to_thread(_give, (access.tree, access.scratch))
+            await asyncio.to_thread(give, access.tree, access.scratch)
         token = f"regreen-{os.urandom(8).hex()}"
-        popen, info = self._launch([token, *argv], access, limits, env or {}, inherit)
+        popen, info = self._launch(token, argv, access, limits, env or {}, inherit)
         hold = _Space(popen, info)
         running = SealedProcess(popen, hold, token.encode(), limits, access.tree)
         await running.up(hold.let_go)
@@ -81,7 +81,8 @@ class Bubblewrap:
 
     def _launch(
         self,
-        words: Sequence[str],
+        token: str,
+        argv: Sequence[str],
         access: Access,
         limits: Limits,
         env: Mapping[str, str],
@@ -100,12 +101,13 @@ class Bubblewrap:
                 "--info-fd",
                 str(info),
                 "--",
-                *_step_down(limits),
                 "/bin/sh",
                 "-c",
                 _WAIT_FOR_GO,
                 "sh",
-                *words,
+                token,
+                *_step_down(),
+                *argv,
             ]
             popen = subprocess.Popen(
                 command,
@@ -156,10 +158,10 @@ class _Space:
 
         if not self._learn():
             raise RegreenError("bubblewrap did not tell which process it started. Is it older than 0.4?")
-        for pid in () if is_root() else descendants(self.root):
-            for kind, value in rlimits(limits, shared=False).items():
-                with contextlib.suppress(OSError, ValueError):
-                    resource.prlimit(pid, getattr(resource, f"RLIMIT_{kind}"), (value, value))
+        kinds = rlimits(limits, shared=is_root()).items()
+        for pid in descendants(self.root):
+            for name, value in kinds:
+                _limit(pid, getattr(resource, f"RLIMIT_{name}"), value)
         assert self._popen.stdin is not None
         with contextlib.suppress(OSError):
             self._popen.stdin.write(b"go\n")
@@ -220,8 +222,8 @@ def find() -> tuple[Path | None, str]:
             why = f"{place} is too old (it lacks {missing[0]})"
         elif not seccomp.supported():
             why = "system calls cannot be filtered on this machine"
-        elif is_root() and not all(_trusted(name) for name in _ROOT_NEEDS):
-            why = "prlimit or setpriv (package util-linux) is missing, which root needs"
+        elif is_root() and not _trusted(_ROOT_NEEDS):
+            why = "setpriv (package util-linux) is missing, which root needs"
         else:
             return Path(place), ""
     return None, why
@@ -245,24 +247,32 @@ def options(program: Path) -> frozenset[str]:
     return frozenset(word for word in words if word.startswith("--"))
 
 
-def _give(folders: Sequence[Path]) -> None:
-    for folder in folders:
-        hand_over(folder, nobody())
+def _limit(pid: int, kind: int, value: int) -> None:
+    """Set a kernel limit of a process that waits for its word, as far down as the one it has."""
+    import resource
+
+    try:
+        hard = resource.prlimit(pid, kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.prlimit(pid, kind, (value, value))
+    except ProcessLookupError:
+        return
+    except OSError as error:
+        raise RegreenError(f"The limits of the test process could not be set: {error}") from error
 
 
-def _step_down(limits: Limits) -> list[str]:
+def _step_down() -> list[str]:
     """What root's command goes through. bubblewrap must start as root, since the interpreter or the trial may
-    lie below a closed home; it keeps three capabilities, and setpriv uses them up to become nobody. Limits are
-    set before: a root without CAP_SYS_RESOURCE (in a container) cannot set another user's."""
+    lie below a closed home; it keeps three capabilities, and setpriv uses them up to become nobody. That comes
+    after the word to go: until then limits can be set, also by a root who cannot limit other users' processes."""
     if not is_root():
         return []
-    prlimit, setpriv = (str(_trusted(name)) for name in _ROOT_NEEDS)
     user = str(nobody())
-    kinds = [f"--{kind.lower()}={value}:{value}" for kind, value in rlimits(limits, shared=True).items()]
     drop = ["--clear-groups", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
-    return [prlimit, *kinds, "--", setpriv, "--reuid", user, "--regid", user, *drop]
+    return [str(_trusted(_ROOT_NEEDS)), "--reuid", user, "--regid", user, *drop]
 
 
+@functools.cache
 def _trusted(name: str) -> str | None:
     return shutil.which(name, path="/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin")
 
@@ -273,10 +283,17 @@ def _filter() -> bytes:
 
 
 def _memory_file(data: bytes, held: list[int]) -> int:
-    fd = os.memfd_create("regreen")
+    """A new descriptor, put into `held`, from which `data` can be read."""
+    fd = os.open(f"/proc/self/fd/{_kept_in_memory(data)}", os.O_RDONLY | os.O_CLOEXEC)
     held.append(fd)
+    return fd
+
+
+@functools.cache
+def _kept_in_memory(data: bytes) -> int:
+    """A file in memory that holds `data` and is kept: every start of a run wants the same few."""
+    fd = os.memfd_create("regreen")
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
-    os.lseek(fd, 0, os.SEEK_SET)
     return fd

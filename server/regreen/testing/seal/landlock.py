@@ -20,7 +20,7 @@ from regreen.testing.seal import environment, seccomp
 from regreen.testing.seal.door import Access, Limits
 from regreen.testing.seal.launching import LAUNCHER, launch, private_folders
 from regreen.testing.seal.libraries import interpreter_paths, user_site
-from regreen.testing.seal.privileges import hand_over, is_root, nobody
+from regreen.testing.seal.privileges import give, is_root, nobody
 from regreen.testing.seal.process import SealedProcess
 
 # 3 is the first version that also guards truncation. Its TCP rules (version 4) are not needed: sockets of
@@ -73,14 +73,9 @@ class Landlock:
             config["search"] = not all(
                 _open_to_all(path) for path in (access.tree, access.scratch, *readable)
             )
-            await asyncio.to_thread(_give, (access.tree, access.scratch))
+            await asyncio.to_thread(give, access.tree, access.scratch)
         clean = environment.clean(access.python, home, temp, {**extra, **(env or {})})
         return await launch(argv, access, limits, clean, inherit, config, sweeps=False)
-
-
-def _give(folders: Sequence[Path]) -> None:
-    for folder in folders:
-        hand_over(folder, nobody())
 
 
 def _open_to_all(path: Path) -> bool:

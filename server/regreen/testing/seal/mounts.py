@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import stat
 from collections.abc import Callable, Iterable
@@ -14,18 +15,23 @@ from regreen.testing.seal.door import Access, Limits
 from regreen.testing.seal.libraries import interpreter_paths, user_site, within
 from regreen.testing.seal.privileges import is_root, nobody
 
-_ETC_FOLDERS = ("alternatives", "ssl", "ca-certificates", "pki", "crypto-policies", "fonts")
+# "ca-certificates": where it holds certificates (Arch, for one), not where it only says how to gather them.
+_ETC_FOLDERS = ("alternatives", "ssl", "ca-certificates/extracted", "pki", "crypto-policies", "fonts")
 _ETC_FILES = ("ld.so.cache", "localtime", "timezone", "mime.types", "protocols", "services")
 _ETC_FILES_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "gai.conf")
 _LARGEST_FILE = 1 << 20
 _STORES = ("/nix/store", "/gnu/store")
 
 
+Step = tuple[str | bytes, ...]
+"""Arguments that belong together; bytes stand for a file that holds them."""
+
+
 @dataclass(slots=True)
 class Plan:
     """Mounts in the order they are made, and what the environment must say about them."""
 
-    steps: list[tuple[str | bytes, ...]] = field(default_factory=list[tuple[str | bytes, ...]])
+    steps: list[Step] = field(default_factory=list[Step])
     env: dict[str, str] = field(default_factory=dict[str, str])
 
     def arguments(self, memory_file: Callable[[bytes], int]) -> list[str]:
@@ -42,36 +48,88 @@ def plan(access: Access, limits: Limits, home: Path, temp: Path, sizes: bool) ->
 
     Raises RegreenError when the interpreter does not exist or a mount would go through a link in the trial.
     """
-    made = Plan()
-    made.steps += _system(access.network)
-    made.steps += [("--proc", "/proc"), ("--ro-bind", "/proc/sys", "/proc/sys"), ("--dev", "/dev")]
-    for folder in (Path("/dev/shm"), temp, home):
-        size = ("--size", str(limits.temp)) if sizes else ()
-        made.steps += [("--perms", "1777", *size, "--tmpfs", str(folder))]
+    planned = _layout if not access.network else _layout.__wrapped__  # A laptop changes its name servers.
+    size = ("--size", str(limits.temp)) if sizes else ()
+    layout = planned(access, home, temp, size, (*_stamp(access.python), os.environ.get("HOME")))
+    made = Plan(list(layout.before), dict(layout.env))
+    for mount in layout.mounts:
+        if mount.inside is not None:
+            if mount.own and os.path.lexists(access.tree / mount.inside):
+                continue  # The trial has its own copy of it, which is the one that counts.
+            if mount.step[0] == "--ro-bind":
+                mount_point(access.tree, mount.inside, mount.folder)
+        made.steps += [*mount.parents, mount.step]
+    made.steps += [("--remount-ro", "/"), ("--remount-ro", "/dev"), ("--chdir", str(access.workspace))]
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """One mount, the folders on the way to it, and where in the workspace it lies, if it does. `own`: the copy
+    there, if the trial has one, goes before it."""
+
+    step: Step
+    parents: tuple[Step, ...]
+    inside: Path | None
+    folder: bool
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Everything of a plan that does not depend on what the trial holds at the moment."""
+
+    before: tuple[Step, ...]
+    mounts: tuple[_Mount, ...]
+    env: dict[str, str]
+
+
+def _stamp(python: Path) -> tuple[object, ...]:
+    """Changes when an interpreter is replaced or its environment made anew."""
+    found: list[object] = []
+    for path, links in ((python, False), (python, True), (python.parent.parent / "pyvenv.cfg", True)):
+        try:
+            status = path.stat(follow_symlinks=links)
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_dev, status.st_ino, status.st_mtime_ns))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=16)
+def _layout(access: Access, home: Path, temp: Path, size: tuple[str, ...], stamp: object) -> _Layout:
+    """Worked out once for each kind of start: it takes longer than bubblewrap needs for its mounts."""
+    before = [*_system(access.network), ("--proc", "/proc"), ("--ro-bind", "/proc/sys", "/proc/sys")]
+    before.append(("--dev", "/dev"))
+    before += [
+        ("--perms", "1777", *size, "--tmpfs", str(folder)) for folder in (Path("/dev/shm"), temp, home)
+    ]
     covered = [Path("/usr"), Path("/dev"), Path("/proc"), temp, home]
     site = user_site(access.python)
-    if site:
-        made.env["PYTHONUSERBASE"] = str(site[0].parent.parent)
     wanted: dict[Path, tuple[str, Path]] = {}
     for path in (*interpreter_paths(access.python, access.workspace), *site, *access.readable):
         wanted[path] = ("--ro-bind", path)
     wanted[access.workspace] = ("--bind", access.tree)
     wanted[access.scratch] = ("--bind", access.scratch)
+    mounts: list[_Mount] = []
     for path, (kind, source) in sorted(wanted.items(), key=lambda item: len(item[0].parts)):
-        if path != access.workspace and within(path, access.workspace):
-            if os.path.lexists(access.tree / path.relative_to(access.workspace)) and path in access.readable:
-                continue  # The trial has its own copy of it, which is the one that counts.
-            if kind == "--ro-bind":
-                mount_point(access.tree, path.relative_to(access.workspace), source.is_dir())
-        else:
-            made.steps += _parents(path, covered, (temp, home))
-        made.steps.append((kind, str(source), str(path)))
+        inside = path != access.workspace and within(path, access.workspace)
+        mounts.append(
+            _Mount(
+                (kind, str(source), str(path)),
+                () if inside else tuple(_parents(path, covered, (temp, home))),
+                path.relative_to(access.workspace) if inside else None,
+                source.is_dir(),
+                path in access.readable,
+            )
+        )
         covered.append(path)
-    made.steps += [("--remount-ro", "/"), ("--remount-ro", "/dev"), ("--chdir", str(access.workspace))]
-    return made
+    env = {"PYTHONUSERBASE": str(site[0].parent.parent)} if site else {}
+    return _Layout(tuple(before), tuple(mounts), env)
 
 
-def _system(network: bool) -> Iterable[tuple[str | bytes, ...]]:
+def _system(network: bool) -> Iterable[Step]:
     """System folders read-only, and an /etc with nobody's accounts in it."""
     yield ("--ro-bind", "/usr", "/usr")
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
@@ -103,10 +161,12 @@ def _system(network: bool) -> Iterable[tuple[str | bytes, ...]]:
             yield ("--perms", "0644", "--file", content, f"/etc/{name}")
     for name in _ETC_FOLDERS:
         if Path("/etc", name).is_dir():
+            if "/" in name:
+                yield ("--perms", "0755", "--dir", str(Path("/etc", name).parent))
             yield ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
 
 
-def _parents(path: Path, covered: list[Path], memory: tuple[Path, ...]) -> list[tuple[str | bytes, ...]]:
+def _parents(path: Path, covered: list[Path], memory: tuple[Path, ...]) -> list[Step]:
     """Folders on the way to a mount, readable by everyone: bubblewrap run by root would close them.
 
     That goes for folders on the memory disks (`memory`) too: a workspace or scratch folder below /tmp.
