@@ -60,6 +60,11 @@ async function fixAtCursor(server: Server): Promise<void> {
   }
   if (editor?.document.languageId !== "python") return;
   const { document, selection } = editor;
+  const elsewhere = whyNot(document);
+  if (elsewhere) {
+    void vscode.window.showInformationMessage(elsewhere);
+    return;
+  }
   const actions = await client.sendRequest(CodeActionRequest.type, {
     textDocument: client.code2ProtocolConverter.asTextDocumentIdentifier(document),
     range: client.code2ProtocolConverter.asRange(new vscode.Range(selection.active, selection.active)),
@@ -85,6 +90,14 @@ async function fixTestItem(argument: unknown): Promise<void> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri)?.version ?? null;
   const args: FixArguments = { uri, ...target, version };
   await vscode.commands.executeCommand(FIX, args);
+}
+
+/** Why a test of this document cannot be fixed, or "". */
+function whyNot({ uri, isUntitled }: vscode.TextDocument): string {
+  if (uri.scheme === "file") return "";
+  if (isUntitled) return "Save the file first: a test can only be run from a file.";
+  if (uri.scheme.includes("notebook") || uri.path.endsWith(".ipynb")) return "Tests in notebooks cannot be fixed; move the test into a Python file.";
+  return "Only tests in files on this machine can be fixed. Put the cursor into the file itself.";
 }
 
 /** A task in words: the same loop, with the same proposals, but no named test. */

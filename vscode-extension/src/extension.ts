@@ -21,7 +21,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const status = new Status();
   const models = new ModelEnvironment(context, log);
   const review = new Review(status, log, async (decision) => { await server?.sendDecision(decision); });
-  const runs = new Runs(log, status, review, new Explorer(log), async (changed) => { await server?.sendSettings(changed); });
+  const runs = new Runs(log, status, review, new Explorer(log), context.workspaceState, async (changed) => { await server?.sendSettings(changed); });
   const own = new Server(context, log, serverLog, status, models, {
     step: (event) => { runs.step(event); },
     budget: (budget) => { runs.budget(budget); },
@@ -37,6 +37,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const start = async (command: string, args: unknown[], next: (command: string, args: unknown[]) => Promise<unknown>): Promise<unknown> => {
     runs.clicked();
     try {
+      const uri = (args[0] as { uri?: string } | undefined)?.uri;
+      await own.choosePython(uri ? vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri))?.uri : undefined);
       await prepareModel(own, models);
       const answer = await next(command, args);
       const asked: Asked = command === ASK ? { command: ASK, args: args[0] as AskArguments } : { command: FIX, args: args[0] as FixArguments };
@@ -66,6 +68,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   // Asked now, so that the first click does not wait for the answer.
   if (settings.model === "auto") void models.ollamaAnswers(settings.ollamaHost);
   await own.requestRestart();
+  void runs.recall();
 }
 
 export async function deactivate(): Promise<void> {

@@ -77,7 +77,7 @@ export interface Failure {
 
 /** One event of a run (docs: the run protocol), with the run it belongs to. */
 export type RunEvent = { run: string } & (
-  | { event: "started"; target: string; model: string; seal: string; allowed?: string; approval?: string; workspace?: string }
+  | { event: "started"; record?: string; target: string; model: string; seal: string; allowed?: string; approval?: string; workspace?: string }
   | { event: "note"; level: string; text: string }
   | { event: "progress"; text: string; percent?: number | null }
   | { event: "evidence"; target: string; failure?: Failure | null; seconds?: number }
@@ -105,6 +105,10 @@ export interface Outcome {
   model?: string;
   seal?: string;
   trace?: string;
+  /** The name under which the run is recorded. */
+  record?: string;
+  /** The best edits that were not written. */
+  partial?: { path: string }[];
   /** For a target of several tests: the outcome of each, by node id. */
   tests?: Record<string, string>;
 }
@@ -123,6 +127,8 @@ export interface FixArguments {
   version?: number | null;
   /** Lets this one run change tests, as the person just allowed. */
   unlockTests?: boolean;
+  /** The record of an earlier run, from whose best state this one goes on. */
+  resume?: string;
 }
 
 export interface AskArguments {

@@ -44,9 +44,9 @@ export async function findServerPython(setting: string, chosen: string | null): 
   throw new NoPython(`Regreen needs a Python 3.10 or newer to run: ${tried.join("; ")}. Install one, or name it in the setting regreen.serverInterpreter.`);
 }
 
-/** The Python that the person chose for `folder` in one of the two extensions, or null. */
-export async function chosenPython(folder: vscode.Uri | undefined): Promise<string | null> {
-  return (await fromEnvironments(folder)) ?? (await fromPythonExtension(folder));
+/** The Python that the person chose for `folder` in one of the two extensions, or null. Waits at most `wait` ms for each. */
+export async function chosenPython(folder: vscode.Uri | undefined, wait = EXTENSION_WAIT_MS): Promise<string | null> {
+  return (await soon(fromEnvironments(folder), wait)) ?? (await soon(fromPythonExtension(folder), wait)) ?? null;
 }
 
 function onPath(): string[] {
@@ -75,11 +75,11 @@ async function exportsOf<T>(id: string): Promise<T | undefined> {
 }
 
 /** The promise's value, or undefined when it fails or takes too long: another extension must not keep us from starting. */
-async function soon<T>(promise: PromiseLike<T> | undefined): Promise<T | undefined> {
+async function soon<T>(promise: PromiseLike<T> | undefined, wait = EXTENSION_WAIT_MS): Promise<T | undefined> {
   if (!promise) return undefined;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => { resolve(undefined); }, EXTENSION_WAIT_MS);
+    timer = setTimeout(() => { resolve(undefined); }, wait);
   });
   try {
     return await Promise.race([promise, late]);

@@ -16,7 +16,16 @@ const PAGE = "Show Run";
 const WRITE_TEST = "Write a Test…";
 const UNLOCK = "Let It Change the Test…";
 const MORE = "Give It More Steps…";
+const GO_ON = "Go On";
+const GOING = "going";
 const DOCTOR = "Check What Is Missing";
+
+/** A run that is going, as it is kept for the case that the window goes away under it. */
+interface Going {
+  asked: Asked;
+  record: string;
+  name: string;
+}
 
 export class Runs {
   private readonly lines = new RunLog();
@@ -35,6 +44,7 @@ export class Runs {
     private readonly status: Status,
     private readonly review: Review,
     private readonly explorer: Explorer,
+    private readonly memory: vscode.Memento,
     private readonly sendSettings: (changed: Partial<ServerOptions>) => Promise<void>,
   ) {}
 
@@ -63,7 +73,32 @@ export class Runs {
     else if (event.event === "started") {
       this.status.progress(this.asked.get(event.run)?.command === ASK ? "looking at the project" : "running the test");
       this.status.sealSeen(event.seal, event.allowed ?? "");
+      this.keep(event.run, event.record);
     }
+  }
+
+  /** Says that the window went away under a run, and offers to go on; for the start of a window. */
+  async recall(): Promise<void> {
+    const going = this.memory.get<Going>(GOING);
+    if (going === undefined) return;
+    await this.memory.update(GOING, undefined);
+    const text = `Regreen was working on ${going.name} when the window closed or was reloaded. Accepted edits are in your files.`;
+    if ((await vscode.window.showInformationMessage(text, GO_ON, "Dismiss")) !== GO_ON) return;
+    await this.resume(going.asked, going.record);
+  }
+
+  private keep(run: string, record: string | undefined): void {
+    const asked = this.asked.get(run);
+    if (!asked || !record) return;
+    const name = asked.command === ASK ? `“${shorten(asked.args.text, 60)}”` : asked.args.target.split("::").at(-1) ?? asked.args.target;
+    const going: Going = { asked, record, name };
+    void this.memory.update(GOING, going);
+  }
+
+  private async resume(asked: Asked, record: string): Promise<void> {
+    // A task in words has no state to go on from: it starts again on what the files hold now.
+    const args = asked.command === FIX ? { ...asked.args, resume: record } : asked.args;
+    await vscode.commands.executeCommand(asked.command, args);
   }
 
   private noted(text: string): void {
@@ -92,6 +127,7 @@ export class Runs {
     this.write(this.lines.outcome(outcome));
     this.ended(outcome.run);
     this.last = outcome.run;
+    void this.memory.update(GOING, undefined);
     if (outcome.trace) this.page = { trace: outcome.trace, name: this.nameOf(outcome) };
     // A proposal that still waits closes first, and with it its notification.
     void this.review.runEnded(outcome.run).then(() => {
@@ -204,18 +240,19 @@ export class Runs {
     else if (button === PAGE) await vscode.commands.executeCommand("regreen.showRun", { trace: outcome.trace, name: this.nameOf(outcome) });
     else if (button === UNDOABLE) await this.undo(outcome.run);
     else if (button === DOCTOR) await vscode.commands.executeCommand("regreen.doctor");
-    else if (button === MORE && asked) await this.again(asked);
+    else if (button === MORE && asked) await this.again(asked, outcome);
     else if (button === UNLOCK && asked) await this.unlocked(asked);
     else if (button === WRITE_TEST && asked) await this.writeTest(asked);
   }
 
-  /** Starts the same once more, with more steps. */
-  private async again(asked: Asked): Promise<void> {
+  /** Starts the same once more, with more steps, and from the best state where there is one. */
+  private async again(asked: Asked, outcome: Outcome): Promise<void> {
     const steps = await askForSteps(Math.max(2 * this.maxSteps, 24));
     if (steps === undefined) return;
     // A run keeps the settings that it was started with, and messages arrive in order.
     await this.sendSettings({ maxSteps: steps });
-    await vscode.commands.executeCommand(asked.command, asked.args);
+    if ((outcome.partial ?? []).length > 0 && outcome.record) await this.resume(asked, outcome.record);
+    else await vscode.commands.executeCommand(asked.command, asked.args);
     await this.sendSettings({});
   }
 

@@ -40,11 +40,15 @@ class QuietClient extends LanguageClient {
   }
 }
 
+/** A click must not wait for another extension: what it said before is used then. */
+const CHOICE_WAIT_MS = 500;
+
 export type Environment = () => Promise<Record<string, string>>;
 
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private interpreter: string | null = null;
+  private folder: vscode.Uri | undefined;
   /** The Python that runs the server, once it is known. */
   python: string | null = null;
   /** Set when the person chose the built-in search because the model's libraries could not be fetched. */
@@ -94,6 +98,17 @@ export class Server implements vscode.Disposable {
 
   async sendDecision(decision: Decision): Promise<void> {
     await this.connection?.sendNotification("regreen/decision", decision);
+  }
+
+  /**
+   * Uses, for the runs to come, the Python that is chosen now for this workspace folder, and paths of settings as they
+   * are meant in it. Without a folder, those of the first one.
+   */
+  async choosePython(folder: vscode.Uri | undefined): Promise<void> {
+    const before = JSON.stringify(this.options());
+    this.folder = folder;
+    this.interpreter = (await chosenPython(folder ?? vscode.workspace.workspaceFolders?.[0]?.uri, CHOICE_WAIT_MS)) ?? this.interpreter;
+    if (JSON.stringify(this.options()) !== before) await this.sendSettings();
   }
 
   /** The command line that runs `regreen`, as far as it is known without starting anything. */
@@ -178,7 +193,7 @@ export class Server implements vscode.Disposable {
   }
 
   private options(): ServerOptions {
-    const settings = readSettings();
+    const settings = readSettings(this.folder);
     if (this.builtinOnly && !settings.model.startsWith("replay:")) settings.model = "builtin";
     return serverOptions(settings, this.interpreter, settings.commandPath ? null : this.models.python());
   }

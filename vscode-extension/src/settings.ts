@@ -41,8 +41,10 @@ export interface ServerOptions {
   maxSeconds: number;
 }
 
-export function readSettings(): Settings {
+/** The settings now; `${workspaceFolder}` in a path stands for `folder`, or for the first folder of the window. */
+export function readSettings(folder = vscode.workspace.workspaceFolders?.[0]?.uri): Settings {
   const section = vscode.workspace.getConfiguration("regreen");
+  const path = (text: string): string => expand(text, folder?.fsPath ?? "");
   return {
     model: section.get("model", "auto").trim() || "auto",
     ollamaHost: section.get("ollamaHost", "").trim(),
@@ -50,15 +52,15 @@ export function readSettings(): Settings {
     approval: section.get<Approval>("approval", "everyEdit"),
     seal: section.get("seal", "require"),
     allowNetwork: section.get("allowNetwork", false),
-    readablePaths: section.get<string[]>("readablePaths", []).map(expand).filter(Boolean),
+    readablePaths: section.get<string[]>("readablePaths", []).map(path).filter(Boolean),
     environment: section.get<string[]>("environment", []),
     tests: section.get("tests", "reached"),
     maxSteps: section.get("maxSteps", 12),
     maxTokens: section.get("maxTokens", 60000),
     maxSeconds: section.get("maxSeconds", 900),
-    interpreter: expand(section.get("interpreter", "")),
-    serverInterpreter: expand(section.get("serverInterpreter", "")),
-    commandPath: expand(section.get("commandPath", "")),
+    interpreter: path(section.get("interpreter", "")),
+    serverInterpreter: path(section.get("serverInterpreter", "")),
+    commandPath: path(section.get("commandPath", "")),
     rerunInTestExplorer: section.get("rerunInTestExplorer", true),
   };
 }
@@ -87,8 +89,7 @@ export function serverOptions(settings: Settings, interpreter: string | null, ru
 }
 
 /** `~/` and `${workspaceFolder}` as people write them in paths. */
-function expand(path: string): string {
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+function expand(path: string, folder: string): string {
   const home = process.env["HOME"] ?? process.env["USERPROFILE"] ?? "~";
   return path.trim().replace(/^~(?=[/\\]|$)/, home).replaceAll("${workspaceFolder}", folder);
 }
