@@ -23,8 +23,25 @@ if TYPE_CHECKING:
     from regreen.run.protocol import Channel
 
 
+_JSON = "one JSON object on standard output"
+_PYTHON = "interpreter of the project (default: its virtual environment, else python3)"
+
+
+class _Help(argparse.HelpFormatter):
+    """Tells the default of every option that has one."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        told = action.help or ""
+        plain = action.default in (None, False, [], argparse.SUPPRESS) or not action.option_strings
+        return told if plain or "default" in told else f"{told} (default: %(default)s)".strip()
+
+
 class _Parser(argparse.ArgumentParser):
     """Wrong usage is one line and exit code 2."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("formatter_class", _Help)
+        super().__init__(**options)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}. See `{self.prog} --help`.")
@@ -57,35 +74,39 @@ def parser() -> argparse.ArgumentParser:
         "target", metavar="TARGET", help="path::names[id], path:LINE, or path (all its failing tests)"
     )
     fix.add_argument("--resume", metavar="RUN", help="go on from the best state of an earlier run")
-    _run_options(fix)
+    _run_options(fix, "the project that TARGET lies in")
     fix.set_defaults(run=_fix)
     ask = commands.add_parser("ask", help="a task in words; the tests decide, where there are any")
-    ask.add_argument("text", metavar="TEXT")
-    _run_options(ask)
+    ask.add_argument("text", metavar="TEXT", help='for instance "There is a bug in bug.py, find and fix it"')
+    _run_options(ask, "the current folder")
     ask.set_defaults(run=_ask)
     serve = commands.add_parser("serve", help="the language server, on stdin and stdout")
     serve.add_argument("--tcp", type=_port, metavar="PORT", help="listen on this port of 127.0.0.1 instead")
     serve.add_argument("--log-file", type=Path, metavar="FILE", help="write the log to a file as well")
     serve.set_defaults(run=_serve)
     tests = commands.add_parser("tests", help="the tests found in a folder or file")
-    tests.add_argument("dir", metavar="DIR", nargs="?", default=".")
-    tests.add_argument("--python", metavar="PATH", help="interpreter of the project")
+    tests.add_argument("dir", metavar="DIR", nargs="?", default=".", help="default: the current folder")
+    tests.add_argument("--python", metavar="PATH", help=_PYTHON)
     _seal_options(tests)
-    tests.add_argument("--json", action="store_true")
+    tests.add_argument("--json", action="store_true", help=_JSON)
     tests.set_defaults(run=_tests)
     doctor = commands.add_parser("doctor", help="what is missing, with the command that mends it")
-    doctor.add_argument("--workspace", metavar="DIR")
-    doctor.add_argument("--python", metavar="PATH", help="interpreter of the project")
-    doctor.add_argument("--base-url", metavar="URL")
+    doctor.add_argument(
+        "--workspace", metavar="DIR", help="the project to look at (default: the current folder)"
+    )
+    doctor.add_argument("--python", metavar="PATH", help=_PYTHON)
+    doctor.add_argument(
+        "--base-url", metavar="URL", help="where Ollama is (default: OLLAMA_HOST, else this machine)"
+    )
     doctor.add_argument(
         "--ask-again", action="store_true", help="forget that the folder's tests may run without a seal"
     )
-    doctor.add_argument("--json", action="store_true")
+    doctor.add_argument("--json", action="store_true", help=_JSON)
     doctor.set_defaults(run=_doctor)
     replay = commands.add_parser("replay", help="run a trace again, offline, and say where it differs")
     replay.add_argument("trace", metavar="TRACE", help="a trace file, or a run's id")
     replay.add_argument("--workspace", metavar="DIR", help="default: where the run took place")
-    replay.add_argument("--json", action="store_true")
+    replay.add_argument("--json", action="store_true", help=_JSON)
     replay.set_defaults(run=_replay)
     show = commands.add_parser("show", help="render a run")
     show.add_argument("trace", metavar="TRACE", help="a trace file, or a run's id")
@@ -94,8 +115,13 @@ def parser() -> argparse.ArgumentParser:
     )
     show.set_defaults(run=_show)
     undo = commands.add_parser("undo", help="take back a run's edits")
-    undo.add_argument("run_id", metavar="RUN", nargs="?", help="default: the latest run that wrote something")
-    undo.add_argument("--json", action="store_true")
+    undo.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="*",
+        help="ids as the outcomes show them, the newest is taken back first; default: the latest that wrote here",
+    )
+    undo.add_argument("--json", action="store_true", help=_JSON)
     undo.set_defaults(run=_undo)
     read_reply = commands.add_parser(
         "read-reply", help="read tool calls out of replies, JSON Lines in and out"
@@ -104,9 +130,11 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _run_options(command: argparse.ArgumentParser) -> None:
+def _run_options(command: argparse.ArgumentParser, folder: str) -> None:
     allowance = Allowance()
-    command.add_argument("--workspace", metavar="DIR", help="the one folder the run may change")
+    command.add_argument(
+        "--workspace", metavar="DIR", help=f"the one folder the run may change (default: {folder})"
+    )
     command.add_argument(
         "--model",
         metavar="SPEC",
@@ -116,7 +144,12 @@ def _run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--base-url", metavar="URL", help="of the model server; keys come from the environment only"
     )
-    command.add_argument("--approval", choices=("everyEdit", "whenGreen", "never"), default="everyEdit")
+    command.add_argument(
+        "--approval",
+        choices=("everyEdit", "whenGreen", "never"),
+        default="everyEdit",
+        help="what you are asked about: every edit; only a verified fix; or nothing, and a verified fix is written",
+    )
     _seal_options(command)
     command.add_argument("--max-steps", type=_positive, default=allowance.steps)
     command.add_argument("--max-tokens", type=_positive, default=allowance.tokens)
@@ -128,14 +161,24 @@ def _run_options(command: argparse.ArgumentParser) -> None:
         help="what must not break: the tests that the change can reach (default), or all of the project's",
     )
     command.add_argument("--json", action="store_true", help="JSON Lines on stdout, decisions on stdin")
-    command.add_argument("--writes", choices=("self", "editor"), default="self")
-    command.add_argument("--python", metavar="PATH", help="interpreter of the project (default: found)")
+    command.add_argument(
+        "--writes",
+        choices=("self", "editor"),
+        default="self",
+        help="who writes an accepted edit: the run, or an editor that started it",
+    )
+    command.add_argument("--python", metavar="PATH", help=_PYTHON)
     command.add_argument("--unlock-tests", action="store_true", help="let this run change tests, visibly")
     command.add_argument("--interactive", action="store_true", help=argparse.SUPPRESS)
 
 
 def _seal_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--seal", choices=("require", "prefer", "off"), default="require")
+    command.add_argument(
+        "--seal",
+        choices=("require", "prefer", "off"),
+        default="require",
+        help="tests run without network, home and secrets: always; where that can be made; never",
+    )
     command.add_argument(
         "--allow-network",
         action="store_true",
@@ -303,9 +346,9 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _undo(options: argparse.Namespace) -> int:
-    from regreen.run.undo import undo_run
+    from regreen.run.undo import undo_runs
 
-    return undo_run(options.run_id, options.json)
+    return undo_runs(options.runs, options.json)
 
 
 def _read_reply(options: argparse.Namespace) -> int:

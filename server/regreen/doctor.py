@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from regreen import __version__
-from regreen.errors import RegreenError
+from regreen.errors import RegreenError, command_in
 from regreen.models import probe
 from regreen.models.choose import look_for_ollama
 from regreen.models.hosts import ollama_url
@@ -29,12 +29,16 @@ Level = Literal["ok", "missing", "optional"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at. `missing` stops runs; `optional` only makes them weaker. `mend` is a command."""
+    """One thing looked at. `missing` stops runs; `optional` only makes them weaker. `command` mends it."""
 
     name: str
     level: Level
     text: str
-    mend: str = ""
+    command: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """The finding as `--json` prints it; `mend` is an older name of `command`."""
+        return {**asdict(self), "mend": self.command}
 
 
 async def examine(workspace: Path, python: str | None, base_url: str | None, as_json: bool) -> int:
@@ -48,13 +52,13 @@ async def examine(workspace: Path, python: str | None, base_url: str | None, as_
     )
     missing = any(finding.level == "missing" for finding in findings)
     if as_json:
-        print(json.dumps({"ok": not missing, "findings": [asdict(finding) for finding in findings]}))
+        print(json.dumps({"ok": not missing, "findings": [finding.to_json() for finding in findings]}))
     else:
         for finding in findings:
             mark = {"ok": "ok      ", "missing": "MISSING ", "optional": "optional"}[finding.level]
             print(f"{mark}  {finding.name}: {finding.text}")
-            if finding.mend:
-                print(f"          mend it with: {finding.mend}")
+            if finding.command:
+                print(f"          mend it with: {finding.command}")
     return 3 if missing else 0
 
 
@@ -101,7 +105,8 @@ def _seal(choice: Choice, workspace: Path) -> Finding:
         return Finding("seal", "ok", text + unused, ask_again(workspace) if kept else "")
     if kept:
         return Finding("seal", "optional", f"{text}; you allowed that for {workspace}", ask_again(workspace))
-    return Finding("seal", "missing", text, "sudo apt install bubblewrap    (or run with --seal off)")
+    text += ". Without one, `--seal off` runs tests with your own rights"
+    return Finding("seal", "missing", text, "sudo apt install bubblewrap")
 
 
 async def _project(folder: Path, setting: str | None, choice: Choice) -> list[Finding]:
@@ -114,8 +119,8 @@ async def _project(folder: Path, setting: str | None, choice: Choice) -> list[Fi
         async with look(workspace, python, choice.seal) as (runner, tree):
             problem = await check_pytest(runner, tree)
     except RegreenError as error:
-        return [Finding("interpreter", "missing", str(error))]
+        return [Finding("interpreter", "missing", str(error), command_in(str(error)))]
     finally:
         workspace.close()
     found = Finding("interpreter", "ok", f"{python} runs the tests of {workspace.root}")
-    return [found] if not problem else [found, Finding("pytest", "missing", problem)]
+    return [found] if not problem else [found, Finding("pytest", "missing", problem, command_in(problem))]

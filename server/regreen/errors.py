@@ -1,5 +1,13 @@
 """The one class of errors that is shown to a person, as one line that says what to do next."""
 
+import re
+
+
+def command_in(text: str) -> str:
+    """The command that a line for a person names between backticks, or "". Only what has more than one word is one."""
+    named = [found for found in re.findall(r"`([^`\n]+)`", text) if " " in found.strip()]
+    return named[-1].strip() if named else ""
+
 
 class RegreenError(Exception):
     """Something outside the code is missing or broken; `str(error)` is the line the person reads.

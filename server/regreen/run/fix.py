@@ -15,9 +15,9 @@ from regreen.run.ask import AskSession
 from regreen.run.consent import seal_mode
 from regreen.run.look import look
 from regreen.run.protocol import Channel, Event, Hearing
-from regreen.run.resume import earlier_run
+from regreen.run.resume import earlier_run, keep_batch
 from regreen.run.session import Session
-from regreen.settings import RunSettings, state_folder
+from regreen.settings import RunSettings, new_run_id, state_folder
 from regreen.testing.interpreter import find_interpreter
 from regreen.testing.report import Report
 from regreen.testing.seal.choose import choose as choose_seal
@@ -133,17 +133,19 @@ async def _fix_all(
     if ended:
         fixed = sum(_FROM_BEST.index(outcome) <= 1 for outcome in ended.values())
         explanation = f"{fixed} of {len(report.failed)} failing tests of {target.nodeid} are fixed."
-    channel.emit(_overall(target, worst, explanation, ended, wrote))
+    batch = new_run_id() if wrote else ""
+    if batch:
+        keep_batch(batch, wrote)
+    channel.emit(_overall(target, worst, explanation, ended, batch))
     return EXIT_CODES[worst]
 
 
 def _overall(
-    target: Target, worst: OutcomeName, explanation: str, ended: dict[str, OutcomeName], wrote: list[str]
+    target: Target, worst: OutcomeName, explanation: str, ended: dict[str, OutcomeName], batch: str
 ) -> Event:
     lines = [explanation, *(f"{outcome}: {nodeid}" for nodeid, outcome in ended.items())]
-    if len(wrote) > 1:
-        lines.append("To take all of it back, the newest first:")
-        lines += [f"  regreen undo {run}" for run in reversed(wrote)]
+    if batch:
+        lines.append(f"To take all of it back: regreen undo {batch}")
     event: dict[str, Any] = {
         "event": "outcome",
         "outcome": worst,
@@ -151,6 +153,7 @@ def _overall(
         "explanation": explanation,
         "tests": ended,
         "summary": "\n".join(lines),
+        **({"run": batch} if batch else {}),
     }
     return event
 

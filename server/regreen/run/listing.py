@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from regreen.errors import RegreenError, UsageError
+from regreen.errors import RegreenError, UsageError, command_in
 from regreen.run.consent import is_kept
 from regreen.run.look import look
 from regreen.testing.interpreter import find_interpreter
@@ -36,6 +36,7 @@ async def list_tests(
             "tests": list(report.collected),
             "errors": errors,
             "problem": report.problem,
+            "command": command_in(report.problem),
         }
         print(json.dumps(found))
     else:

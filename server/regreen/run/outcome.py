@@ -9,6 +9,7 @@ from typing import Any
 
 from regreen.agent.budget import Budget
 from regreen.agent.stops import BudgetUsedUp, Fixed, Stop
+from regreen.errors import command_in
 from regreen.testing.report import Failure
 from regreen.testing.verdict import Verdict
 from regreen.workspace.changes import FileChange
@@ -54,6 +55,8 @@ class Ending:
             "run": self.run,
             "summary": self.summary(),
         }
+        if command := command_in(str(self.stop)) if self.stop.outcome == "setup_problem" else "":
+            event["command"] = command
         if partial := self._partial():
             event["partial"] = [{"path": c.path, "diff": c.diff(), "text": c.after} for c in partial]
         return event

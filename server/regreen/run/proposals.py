@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from regreen.agent.budget import Clock
 from regreen.agent.stops import Fixed, Rejected, SetupProblem
 from regreen.run.protocol import Channel, Decision, Emit
+from regreen.run.reasons import Reasons
 from regreen.settings import Approval, Writes
 from regreen.testing.confidence import confidence_of
 from regreen.testing.report import Failure
@@ -65,7 +66,7 @@ class Desk:
         self.rejected = False
         self.verdict: Verdict | None = None
         self.best: tuple[Verdict, tuple[FileChange, ...]] | None = None
-        self.reasons: list[str] = []
+        self._reasons = Reasons()
         self.confidence = ""
         self.written: list[FileChange] = []
 
@@ -86,8 +87,8 @@ class Desk:
         self._draft.remember(changes)
         if self.approval == "everyEdit" or verdict.fixed:
             whole = self._with_pending(changes) if self.approval != "everyEdit" else list(changes)
-            if self.approval != "everyEdit" and self.reasons:
-                why = " ".join([*self.reasons, why])
+            if self.approval != "everyEdit" and self._reasons:
+                why = " ".join([*self._reasons.standing({c.path: c.after for c in whole}), why])
             return await self._show(whole, key, verdict, why, confidence)
         return self._hold(changes, verdict, why)
 
@@ -100,6 +101,11 @@ class Desk:
             key = tuple((change.path, change.after) for change in waiting)
             return await self._show(waiting, key, verdict, " ".join(self.reasons), self.confidence)
         return Settled(after_trial(verdict), verdict.summary(), verdict)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why the edits that stand were made, in order."""
+        return self._reasons.standing({c.path: c.after for c in (*self.written, *self._draft.pending())})
 
     # -- the steps -----------------------------------------------------------------------------------
 
@@ -129,7 +135,7 @@ class Desk:
         if verdict.progress != "worse":
             self._draft.keep(changes)
             if verdict.progress == "forward":
-                self._give_reason(why)
+                self._reasons.give(why, changes)
             self.failure = verdict.failure or self.failure
         text = after_trial(verdict)
         if verdict.progress == "worse" and self.failure is not None:
@@ -171,7 +177,7 @@ class Desk:
             self._refused.add(key)
             return self._turned_down(decision, verdict)
         self.rejected = False
-        self._give_reason(event["why"])
+        self._reasons.give(event["why"], [_as_decided(change, decision) for change in changes])
         self.confidence = event["confidence"]
         return await self._write(changes, decision, verdict)
 
@@ -249,12 +255,6 @@ class Desk:
             for change in reversed(done):
                 self._writer.take_back(change)
             raise
-
-    def _give_reason(self, why: str) -> None:
-        """Remember why, for the explanation at the end; a reason that holds the earlier ones replaces them."""
-        self.reasons = [reason for reason in self.reasons if reason not in why]
-        if why:
-            self.reasons.append(why)
 
     def _unsaved(self, change: FileChange) -> bool:
         """True when the editor holds the text but the disk does not, yet."""

@@ -1,6 +1,8 @@
 """The run protocol: JSON Lines, events out, decisions and changed buffers in.
 
-Every event is an object with "event". The last one is `outcome`. What comes in is one of
+Every event is an object with "event". The first one of a run is `started`, the last one `outcome`. Notes and budgets
+that come up earlier are held back until after `started`; two things cannot wait and may come first: a `question`, and
+the note ("urgent": true) that the run waits for another one in the same folder. What comes in is one of
 `{"decision": …}`, `{"buffers": …}`, `{"extend": …}`, `{"cancel": true}` and `{"answer": …, "question": …}`.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TextIO, cast
 
@@ -19,6 +21,7 @@ Emit = Callable[[Event], None]
 
 PRIVATE_EVENTS = ("reply", "base", "prompt", "span")
 """Events that stand in the trace only."""
+_AFTER_STARTED = ("note", "budget")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +98,40 @@ class JsonChannel:
         self._ended = False
         self._changed = asyncio.Event()
         self._hearing: Hearing | None = None
+        self._begun = False
+        self._early: list[Event] = []
+        self._waiting = ""
+        self._decided: set[str] = set()
 
     def emit(self, event: Event) -> None:
         """Write one line, unless it is for the trace only. A reader that went away ends the run."""
-        if event.get("event") in PRIVATE_EVENTS:
+        kind = event.get("event")
+        if kind in PRIVATE_EVENTS:
             return
+        if kind in _AFTER_STARTED and not self._begun and not event.get("urgent"):
+            self._early.append(event)
+        elif kind == "started":
+            self._begun = True
+            self._decided.clear()
+            self._write(event)
+            self._write_early()
+        elif kind == "outcome":
+            self._begun = True
+            self._write_early()
+            for ident in self._decisions:
+                self._complain(f"The decision on {ident!r} was not used: no such proposal was shown.")
+            self._decisions.clear()
+            self._write(event)
+            self._begun = False
+        else:
+            self._write(event)
+
+    def _write_early(self) -> None:
+        early, self._early = self._early, []
+        for event in early:
+            self._write(event)
+
+    def _write(self, event: Event) -> None:
         try:
             self._sink.write(json.dumps(event, ensure_ascii=True) + "\n")
             self._sink.flush()
@@ -176,12 +208,35 @@ class JsonChannel:
         )
         if decision.lasting:
             self._lasting = decision
+        elif not proposal:
+            self._complain('A decision names its proposal, or "*" for all. Still waiting.')
+        elif proposal in self._decided:
+            self._complain(f"The proposal {proposal!r} is decided already; this decision was not used.")
         else:
             self._decisions[proposal] = decision
+            self._complain_of_strangers([proposal])
+
+    def _complain_of_strangers(self, idents: Iterable[str]) -> None:
+        """Decisions on other proposals than the one that waits are kept, and that is said."""
+        for ident in idents:
+            if self._waiting and ident != self._waiting:
+                self._complain(
+                    f"There is no proposal {ident!r} yet; {self._waiting!r} waits for a decision. "
+                    "This one is kept in case it comes."
+                )
 
     async def decide(self, proposal: Event) -> Decision:
         """Wait for a decision on this proposal; end of input without one is a rejection."""
-        ident = str(proposal["id"])
+        ident = self._waiting = str(proposal["id"])
+        self._complain_of_strangers(self._decisions if ident not in self._decisions else ())
+        try:
+            decision = await self._decision_on(ident)
+        finally:
+            self._waiting = ""
+        self._decided.add(ident)
+        return decision
+
+    async def _decision_on(self, ident: str) -> Decision:
         while True:
             self._changed.clear()
             if ident in self._decisions:

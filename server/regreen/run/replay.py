@@ -14,6 +14,7 @@ from regreen.errors import UsageError
 from regreen.run.protocol import NOBODY, Decision, Event, Hearing
 from regreen.run.resume import trace_path
 from regreen.run.session import Session
+from regreen.run.story import INCOMPLETE
 from regreen.settings import RunSettings
 from regreen.testing.target import Target
 from regreen.workspace.root import Workspace
@@ -57,13 +58,25 @@ async def replay(name: str, workspace: str | None, as_json: bool) -> int:
     with tempfile.TemporaryDirectory(prefix="regreen-replay-") as folder:
         copy = _copy_as_it_was(origin, Path(folder) / origin.name, events)
         again = await _play(path, copy, started, events)
+    complete = any(event.get("event") == "outcome" for event in events)
     differences = compare(events, again)
     if as_json:
-        print(json.dumps({"trace": str(path), "same": not differences, "differences": differences}))
-    elif differences:
+        found = {
+            "trace": str(path),
+            "complete": complete,
+            "same": not differences,
+            "differences": differences,
+        }
+        print(json.dumps(found))
+        return 1 if differences else 0
+    if not complete:
+        print(f"The trace is {INCOMPLETE}; only what it holds is compared.")
+    if differences:
         print("\n".join(["The run went another way:", *(f"  {line}" for line in differences)]))
-    else:
+    elif complete:
         print(f"The same run again: {len(again)} events, outcome {again[-1].get('outcome')}.")
+    else:
+        print(f"The same as far as it goes: {len(_telling(events))} calls, trials and decisions.")
     return 1 if differences else 0
 
 
@@ -103,12 +116,14 @@ async def _play(
 
 
 def compare(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Where two runs differ in what matters: calls, verdicts, decisions and the outcome."""
+    """Where two runs differ in what matters: calls, verdicts, decisions and the outcome. Of a run that did not
+    finish, only what it did is compared."""
     old, new = [*map(_essence, _telling(before))], [*map(_essence, _telling(after))]
     differences = [
         f"event {i}: {a} became {b}" for i, (a, b) in enumerate(zip(old, new, strict=False), 1) if a != b
     ]
-    if len(old) != len(new):
+    complete = any(event.get("event") == "outcome" for event in before)
+    if len(old) > len(new) or (complete and len(old) != len(new)):
         differences.append(f"{len(old)} telling events became {len(new)}")
     return differences
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from regreen.redact import LEFT_OUT
 from regreen.settings import run_folder
 
 TOLD_EDITS = 4
+BATCH_FILE = "runs.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +38,27 @@ def trace_path(name: str) -> Path:
     for path in (direct, direct / "trace.jsonl", run_folder(name) / "trace.jsonl"):
         if path.is_file():
             return path
+    if members := batch_members(name):
+        raise UsageError(f"{name} stands for several runs, name one of them: {' '.join(members)}")
     raise UsageError(
         f"There is no trace {name}: give the path of a trace, or a run's id as the outcome shows it."
     )
+
+
+def keep_batch(batch: str, runs: Sequence[str]) -> None:
+    """Note which runs, in their order, belong together: those of one path with several failing tests."""
+    folder = run_folder(batch)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (folder / BATCH_FILE).write_text(json.dumps(list(runs)), encoding="utf-8")
+
+
+def batch_members(name: str) -> list[str]:
+    """The runs of a batch; [] when the name is none of a batch."""
+    try:
+        listed = json.loads((run_folder(name) / BATCH_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [str(run) for run in listed]
 
 
 def earlier_run(name: str) -> Earlier:

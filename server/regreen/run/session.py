@@ -167,7 +167,7 @@ class Session:
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(self._folders.remove)
             stack.callback(self._close_journal)
-            await stack.enter_async_context(turn(self._workspace.root, self._note))
+            await stack.enter_async_context(turn(self._workspace.root, self._urgent_note))
             mode = await seal_mode(self._settings, self._workspace.root, self._channel)
             choice = await choose_seal(mode, self._settings.allowed)
             self._seal_name = choice.seal.name
@@ -330,6 +330,9 @@ class Session:
 
     def _note(self, text: str, level: str = "info") -> None:
         self._emit({"event": "note", "level": level, "text": text})
+
+    def _urgent_note(self, text: str) -> None:
+        self._emit({"event": "note", "level": "info", "text": text, "urgent": True})
 
     def _progress(self, text: str, percent: float | None) -> None:
         self._tell.show({"event": "progress", "text": text, "percent": percent})

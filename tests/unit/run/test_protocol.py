@@ -39,6 +39,11 @@ class Wire:
         self.channel = JsonChannel(source, self.sink)
         self.heard = Heard()
         self.channel.listen(self.heard)
+        self.begin()
+
+    def begin(self) -> None:
+        """As every run does, sooner or later."""
+        self.channel.emit({"event": "started", "run": "r"})
 
     def say(self, *messages: object) -> None:
         for message in messages:
@@ -161,7 +166,7 @@ async def test_a_malformed_partly_decides_nothing(wire: Wire, files: object) -> 
         {"decision": "partly", "proposal": "p1", "files": files}, {"decision": "reject", "proposal": "p1"}
     )
     assert (await decided(wire, "p1")).kind == "reject"
-    assert "Still waiting" in wire.events()[0]["text"]
+    assert "Still waiting" in wire.events()[1]["text"]
 
 
 @pytest.mark.parametrize("more", [{"steps": -6}, {"seconds": -99999}, {"steps": True}, {"tokens": "many"}])
@@ -172,3 +177,76 @@ async def test_a_run_is_never_shortened_by_an_extension(wire: Wire, more: object
             break
         await asyncio.sleep(0.01)
     assert wire.heard.extended == [(0, 0, 0.0)]
+
+
+def notes(wire: Wire) -> list[str]:
+    return [event["text"] for event in wire.events() if event["event"] == "note"]
+
+
+async def heard(wire: Wire) -> None:
+    """Wait until everything that was said has arrived."""
+    wire.say({"cancel": True})
+    for _ in range(500):
+        if wire.heard.cancelled:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("nothing arrived")
+
+
+async def test_what_comes_up_before_the_start_is_told_right_after_it(wire: Wire) -> None:
+    wire.channel.emit({"event": "outcome", "outcome": "fixed"})
+    before = len(wire.events())
+    wire.say("not json")
+    wire.channel.emit({"event": "note", "text": "After an interrupted run"})
+    wire.channel.emit({"event": "budget", "steps": 0})
+    await heard(wire)
+    assert len(wire.events()) == before
+    wire.begin()
+    assert [event["event"] for event in wire.events()[before:]] == ["started", "note", "budget", "note"]
+
+
+async def test_what_cannot_wait_does_not(wire: Wire) -> None:
+    wire.channel.emit({"event": "outcome", "outcome": "fixed"})
+    before = len(wire.events())
+    wire.channel.emit({"event": "note", "text": "This one waits for its turn.", "urgent": True})
+    wire.channel.emit({"event": "question", "id": "unsealed"})
+    assert [event["event"] for event in wire.events()[before:]] == ["note", "question"]
+
+
+async def test_a_run_that_never_started_tells_its_notes_before_its_outcome(wire: Wire) -> None:
+    wire.channel.emit({"event": "outcome", "outcome": "fixed"})
+    before = len(wire.events())
+    wire.channel.emit({"event": "note", "text": "Something was odd."})
+    wire.channel.emit({"event": "outcome", "outcome": "setup_problem"})
+    assert [event["event"] for event in wire.events()[before:]] == ["note", "outcome"]
+
+
+async def test_a_decision_on_another_proposal_than_the_one_that_waits_is_said(wire: Wire) -> None:
+    waiting = asyncio.create_task(decided(wire, "p1"))
+    await asyncio.sleep(0.01)
+    wire.say({"decision": "accept", "proposal": "p7"}, {"decision": "accept", "proposal": "p1"})
+    assert (await waiting).kind == "accept"
+    assert ["'p7'" in note and "'p1' waits" in note for note in notes(wire)] == [True]
+    wire.channel.emit({"event": "outcome", "outcome": "fixed"})
+    assert "'p7' was not used" in notes(wire)[-1]
+    assert wire.events()[-1]["event"] == "outcome"
+
+
+async def test_a_wrong_name_that_came_first_is_said_once_a_proposal_waits(wire: Wire) -> None:
+    wire.say({"decision": "accept", "proposal": "proposal-1"})
+    await heard(wire)
+    assert notes(wire) == []
+    waiting = asyncio.create_task(decided(wire, "p1"))
+    await asyncio.sleep(0.01)
+    assert "'proposal-1'" in notes(wire)[0]
+    wire.say({"decision": "reject", "proposal": "p1"})
+    assert (await waiting).kind == "reject"
+
+
+async def test_a_second_decision_on_the_same_proposal_is_said(wire: Wire) -> None:
+    wire.say({"decision": "accept", "proposal": "p1"})
+    await decided(wire, "p1")
+    wire.say({"decision": "reject", "proposal": "p1"}, {"decision": "reject"})
+    await heard(wire)
+    assert "decided already" in notes(wire)[0]
+    assert "names its proposal" in notes(wire)[1]
