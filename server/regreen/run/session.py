@@ -179,7 +179,9 @@ class Session:
             stack.push_async_callback(runner.aclose)
             trial = Trial(self._workspace.root, self._folders.trial)
             stack.callback(trial.close)
-            judge = Judge(runner, trial, self.target, locked=self._locked)
+            judge = Judge(
+                runner, trial, self.target, locked=self._locked, whole=self._settings.tests == "all"
+            )
             model = await self._choose_model(choice.seal, trial, judge)
             stack.push_async_callback(model.aclose)
             self._started(model)

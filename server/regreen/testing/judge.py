@@ -16,6 +16,7 @@ from regreen.testing.runner import TestRunner
 from regreen.testing.tampering import reaches_into_runner
 from regreen.testing.target import Target
 from regreen.testing.verdict import Progress, Verdict
+from regreen.testing.whole import WholeSuite
 from regreen.workspace.changes import Changes
 from regreen.workspace.trial import Trial
 
@@ -29,10 +30,14 @@ _WORST: dict[Outcome, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long the judge looks. Seconds, except `reruns`: how often a target that seems flaky must pass in a row."""
+    """How long the judge looks. Seconds, except `reruns`: how often a target that seems flaky must pass in a row.
+
+    `whole` is for one run of all tests, where these are to be run.
+    """
 
     target: float = 60.0
     wider: float = 60.0
+    whole: float = 300.0
     reruns: int = 4
 
 
@@ -58,7 +63,8 @@ class _Before:
 
 
 class Judge:
-    """Judges changes for one target. `locked` says of a path that it may not change (tests, their configuration).
+    """Judges changes for one target. `locked` says of a path that it may not change (tests, their configuration);
+    with `whole`, no test of the project that passed before may fail, be it reached by the change or not.
 
     `first` is the report of `baseline`; `flaky` is True once the target has passed without any change.
     """
@@ -71,6 +77,7 @@ class Judge:
         *,
         locked: Callable[[str], bool] | None = None,
         patience: Patience | None = None,
+        whole: bool = False,
     ) -> None:
         self.first: Report | None = None
         self.flaky = False
@@ -79,6 +86,7 @@ class Judge:
         self._target = target
         self._locked = locked
         self._patience = patience or Patience()
+        self._whole = WholeSuite(runner, self._patience.whole) if whole else None
         self._before = _Before()
         self._bases: dict[str, bytes | None] = {}
         self._graph = ImportGraph()
@@ -115,6 +123,9 @@ class Judge:
             again = [record for record in self._records(report) if record.outcome == "passed"]
             if again and self._failed_before():
                 await self._look_for_flakiness(tree)
+            done.set()
+            if self._whole is not None:
+                await self._whole.learn(lambda: asyncio.to_thread(beside.prepare, overlay))
         finally:
             done.set()
             await asyncio.shield(asyncio.to_thread(beside.close))
@@ -183,7 +194,7 @@ class Judge:
         reason, failure = await self._objection(overlay, tree, report, newly, lost)
         before, after = self._counts(report, files)
         progress: Progress = "fixed" if not reason else "worse" if newly else "changed"
-        return Verdict(
+        verdict = Verdict(
             target="passed",
             fixed=not reason,
             progress=progress,
@@ -197,6 +208,21 @@ class Judge:
             seconds=time.monotonic() - begun,
             scope=self._scope(report, files),
         )
+        if self._whole is None or not verdict.fixed:
+            return verdict
+        return await self._judge_whole(self._whole, verdict, overlay, begun)
+
+    async def _judge_whole(
+        self, whole: WholeSuite, verdict: Verdict, overlay: Overlay, begun: float
+    ) -> Verdict:
+        """All that the change can reach passes: now everything, as the person wished."""
+        original = {**overlay, **self._bases}
+        says = await whole.judge(
+            lambda: asyncio.to_thread(lambda: self._trial.prepare(original, fresh=False)),
+            lambda: asyncio.to_thread(lambda: self._trial.prepare(overlay, fresh=False)),
+            self._target.covers,
+        )
+        return says.added_to(verdict, time.monotonic() - begun)
 
     async def _objection(
         self, overlay: Overlay, tree: Path, report: Report, newly: Sequence[str], lost: Sequence[str]
@@ -215,6 +241,12 @@ class Judge:
         wrong = next((record for record in with_file if record.outcome != "passed"), None)
         if wrong is not None:
             return f"{wrong.nodeid} passes alone, but not with the rest of its file", wrong.failure
+        if not with_file:
+            # The pass came from the warm process, and the time was up before the file's turn: see it cold.
+            await asyncio.to_thread(lambda: self._trial.prepare(overlay, fresh=False))
+            alone = self._failing(await self._run_target(tree, warm=False))
+            if alone:
+                return f"the target passed once and then was {alone[0].outcome}", alone[0].failure
         return await self._flakiness(overlay, tree)
 
     async def _flakiness(self, overlay: Overlay, tree: Path) -> tuple[str, Failure | None]:

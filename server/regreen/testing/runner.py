@@ -27,9 +27,12 @@ PROBE = Path(__file__).parent / "probe"
 _RECORDS_LIMIT = 64 << 20
 """Bytes of records that are read; project code can write to the file too."""
 
-_ALWAYS = ("--color=no", "--capture=fd", "-o", "cache_dir={folder}/cache")
+_ALWAYS = (
+    "--color=no", "--capture=fd", "--continue-on-collection-errors", "-o", "cache_dir={folder}/cache",
+)  # fmt: skip
 """After the project's own addopts, so that these win. A cache folder of our own, not `-p no:cacheprovider`: that
-would turn `--lf` in somebody's addopts into an unknown option."""
+would turn `--lf` in somebody's addopts into an unknown option. One file that cannot be imported does not keep the
+others from being run."""
 
 
 _ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONBREAKPOINT": "0"}

@@ -53,7 +53,12 @@ class Court:
     """A judge over a project, with its baseline taken."""
 
     def __init__(
-        self, folder: Path, files: Mapping[str, str] = FILES, target: Target = TARGET, wider: float = 60
+        self,
+        folder: Path,
+        files: Mapping[str, str] = FILES,
+        target: Target = TARGET,
+        wider: float = 60,
+        whole: bool = False,
     ) -> None:
         self.bench = Bench(folder, files)
         self.judge = Judge(
@@ -61,7 +66,8 @@ class Court:
             self.bench.trial,
             target,
             locked=lambda path: path.rpartition("/")[2].startswith(("test_", "conftest")),
-            patience=Patience(target=20, wider=wider),
+            patience=Patience(target=20, wider=wider, whole=30),
+            whole=whole,
         )
 
     async def say(self, texts: Mapping[str, str], broaden: bool = True) -> Verdict:
@@ -336,3 +342,89 @@ async def test_when_time_runs_out_the_verdict_says_what_was_left_out(tmp_path: P
     assert verdict.fixed, verdict.reason
     assert "stopped after 6 s" in verdict.scope
     assert verdict.scope in verdict.summary()
+
+
+# A test that no import leads to: it starts a program of the project.
+FAR = {
+    **FILES,
+    "tool.py": "import importlib\nprint(importlib.import_module('sh' + 'op').total([7]))\n",
+    "tests/test_tool.py": """\
+        import pathlib, subprocess, sys
+
+        TOOL = pathlib.Path(__file__).parent.parent / "tool.py"
+
+
+        def test_tool():
+            run = subprocess.run([sys.executable, str(TOOL)], stdout=subprocess.PIPE)
+            assert run.stdout.split() == [b"7"]
+
+
+        def test_never_passed():
+            assert 0
+        """,
+}
+BREAKS_FAR = FIXED.replace(
+    "result = 0", "result = 0 if __name__ == 'shop' and len(prices) > 1 else 1"
+).replace("return result", "return result if prices != [5] else 5")
+
+
+async def test_a_test_beyond_reach_counts_when_all_tests_are_to_be_run(tmp_path: Path) -> None:
+    near = await Court(tmp_path / "near", FAR).say({"shop.py": BREAKS_FAR})
+    assert near.fixed, near.reason
+    for broaden in (True, False):
+        court = Court(tmp_path / f"all-{broaden}", FAR, whole=True)
+        verdict = await court.say({"shop.py": BREAKS_FAR}, broaden)
+        assert not verdict.fixed
+        assert verdict.newly_failing == ("tests/test_tool.py::test_tool",)
+        assert verdict.progress == "worse"
+        assert verdict.failure is not None
+
+
+async def test_the_whole_suite_is_counted_in_the_verdict(tmp_path: Path) -> None:
+    verdict = await Court(tmp_path, FAR, whole=True).say({"shop.py": FIXED})
+    assert verdict.fixed, verdict.reason
+    assert (verdict.passed, verdict.failed) == (5, 1)
+    assert (verdict.collected_before, verdict.collected_after) == (6, 6)
+    assert verdict.summary() == (
+        "target passes, 5 of 6 tests pass, 1 failed before too (whole suite: 6 of 6 tests run)"
+    )
+
+
+async def test_a_whole_suite_that_takes_too_long_is_said_to_be_cut(tmp_path: Path) -> None:
+    slow = {**FILES, "tests/test_slow.py": "import time\n\ndef test_slow():\n    time.sleep(60)\n"}
+    court = Court(tmp_path, slow, whole=True)
+    court.judge._whole.wall = 5  # pyright: ignore
+    verdict = await court.say({"shop.py": FIXED}, broaden=False)
+    assert verdict.fixed, verdict.reason
+    assert "stopped after 5 s" in verdict.scope
+    assert "4 of 5 tests run" in verdict.scope
+
+
+async def test_a_test_far_away_that_goes_missing_counts_with_the_whole_suite(tmp_path: Path) -> None:
+    files = {
+        **FILES,
+        "tests/test_many.py": """\
+            import importlib, pytest
+            shop = importlib.import_module("sh" + "op")
+
+            @pytest.mark.parametrize("size", range(getattr(shop, "SIZES", 3)))
+            def test_size(size):
+                assert size < 9
+            """,
+    }
+    verdict = await Court(tmp_path, files, whole=True).say({"shop.py": FIXED + "\nSIZES = 2\n"})
+    assert not verdict.fixed
+    assert "tests/test_many.py::test_size[2]" in verdict.reason
+
+
+async def test_a_file_that_cannot_be_imported_does_not_hide_what_breaks(tmp_path: Path) -> None:
+    files = {
+        **FILES,
+        "tests/test_broken.py": "import shop\nimport not_there_at_all\n",
+        "tests/test_zlast.py": "from shop import label\n\ndef test_label():\n    assert label(3) == '3 items'\n",
+    }
+    worse = FIXED.replace('f"{count} items"', '"2 items"')
+    verdict = await Court(tmp_path, files).say({"shop.py": worse})
+    assert not verdict.fixed
+    assert verdict.newly_failing == ("tests/test_zlast.py::test_label",)
+    assert (await Court(tmp_path / "right", files).say({"shop.py": FIXED})).fixed
