@@ -115,6 +115,7 @@ class Reply:
     reason: str = ""
     note: str = ""
     raw: str = ""
+    speed: Speed = Speed()
 
 
 _HALF = re.compile("[\ud800-\udfff]")

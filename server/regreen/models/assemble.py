@@ -52,6 +52,10 @@ class OllamaReply:
             self.end = chunk
         return content, content or thinking or hidden.decode("utf-8", "replace")
 
+    def end_at(self, offset: int) -> None:
+        """Take the reply as over at this place of its text."""
+        self.content, self.end = self.content[:offset].rstrip(), {"done_reason": "stop"}
+
     @property
     def raw(self) -> str:
         """Everything the model wrote, as far as the logprobs tell; "" without them."""
@@ -70,6 +74,14 @@ class OllamaReply:
         if start >= 0:
             return raw[start:]
         return raw.replace(self.thinking, "", 1) if self.thinking else raw
+
+    @property
+    def written(self) -> str:
+        """All that the model wrote for the conversation, as far as it is known."""
+        return (self.raw.strip("\n") if self.calls else "") or self.text
+
+    as_text = written
+    """The reply as one text, calls included; "" where that is not known."""
 
     def number(self, name: str) -> int | None:
         """A count or a duration in nanoseconds from the last object; None when it is not there."""
@@ -98,10 +110,11 @@ def _token_bytes(token: Mapping[str, Any]) -> bytes:
 
 
 class OpenAIReply:
-    """The events of one streamed chat completion.
+    """The events of one streamed chat completion, or the one body of a server that does not stream.
 
-    Rules from what servers do: fragments are keyed by index; a second call may come on the same index
-    (ollama#15457, vercel/ai#14277, litellm#33678); an empty or null id or name is none (opencode#37841).
+    Rules from what servers do: fragments are keyed by index, and by id where there is no index; a second call may come
+    on the same index (ollama#15457, vercel/ai#14277, litellm#33678); an empty or null id or name is none
+    (opencode#37841); a whole call or message may be sent once more at the end.
     """
 
     def __init__(self) -> None:
@@ -122,33 +135,62 @@ class OpenAIReply:
             return "", ""
         choice = _mapping(choices[0])
         self.finish = str(choice.get("finish_reason") or self.finish)
-        delta = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
-        content = str(delta.get("content") or "")
-        thinking = str(delta.get("reasoning_content") or delta.get("reasoning") or "")
+        delta = _mapping(choice.get("delta"))
+        if not delta and not (self.content or self._calls):
+            delta = _mapping(choice.get("message"))
+        content = _said(delta.get("content")) or _said(delta.get("refusal"))
+        thinking = _thought(delta)
         self.content += content
         self.thinking += thinking
         written = "".join(self._fragment(_mapping(part)) for part in _list(delta.get("tool_calls")))
+        if old := _mapping(delta.get("function_call")):  # how tools were called before there were several
+            written += self._fragment({"index": 0, "function": old})
         return content, content or thinking or written
 
+    def end_at(self, offset: int) -> None:
+        """Take the reply as over at this place of its text."""
+        self.content, self.finish = self.content[:offset].rstrip(), "stop"
+
     def _fragment(self, part: Mapping[str, Any]) -> str:
-        function = _mapping(part.get("function"))
+        function = _mapping(part.get("function")) or part
         call_id, name = str(part.get("id") or ""), str(function.get("name") or "")
         arguments = function.get("arguments")
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else ""
-        index = _count(part.get("index"))
-        index = (len(self._calls) if name else max(0, len(self._calls) - 1)) if index is None else index
-        call = self._by_index.get(index)
-        if call is None or call.is_another(call_id, name):
-            call = self._by_index[index] = _Fragments()
-            self._calls.append(call)
+        whole = arguments is not None and not isinstance(arguments, str)
+        text = json.dumps(arguments, ensure_ascii=False) if whole else str(arguments or "")
+        if not (call_id or name or text):
+            return ""
+        call = self._call_of(_count(part.get("index")), call_id, name, text)
         call.id = call.id or call_id
-        call.name = call.name if call.name == name else call.name + name
+        call.name = name if name.startswith(call.name) else call.name + name
+        if call.arguments and (text == call.arguments or whole) and call.is_whole():
+            return ""  # sent once more
         call.arguments += text
         return text
 
+    def _call_of(self, index: int | None, call_id: str, name: str, text: str) -> _Fragments:
+        """The call that a fragment belongs to."""
+        same_id = next((call for call in self._calls if call_id and call.id == call_id), None)
+        if same_id is not None:
+            return same_id
+        if index is None:
+            last = self._calls[-1] if self._calls else None
+            goes_on = last is not None and (not name or (name == last.name and last.is_cut()))
+            return last if last is not None and goes_on else self._new(None)
+        call = self._by_index.get(index)
+        if call is None or call.is_another(call_id, name, text):
+            return self._new(index)
+        return call
+
+    def _new(self, index: int | None) -> _Fragments:
+        call = _Fragments()
+        self._calls.append(call)
+        if index is not None:
+            self._by_index[index] = call
+        return call
+
     @property
     def calls(self) -> list[JsonObject]:
-        """The calls with whole argument strings, in the order of their index."""
+        """The calls with whole argument strings, in the order in which they began."""
         return [
             {
                 "id": call.id or f"call_{n}",
@@ -157,6 +199,20 @@ class OpenAIReply:
             }
             for n, call in enumerate(self._calls)
         ]
+
+    @property
+    def written(self) -> str:
+        """All that the model wrote for the conversation, as far as it is known."""
+        return self.content + "".join(call.arguments for call in self._calls)
+
+    @property
+    def as_text(self) -> str:
+        """The reply as one text, calls included; "" where that is not known."""
+        return "" if self._calls else self.content
+
+    def number(self, name: str) -> int | None:
+        """A token count of the server; None when it does not tell."""
+        return _count(self.usage.get(name))
 
     def body(self) -> JsonObject:
         """The whole reply as a chat completion without streaming."""
@@ -169,18 +225,45 @@ class OpenAIReply:
         return {"object": "chat.completion", "choices": [choice], "usage": dict(self.usage)}
 
 
+def _said(value: Any) -> str:
+    """Text, also where a server sends it as a list of parts."""
+    if isinstance(value, list):
+        return "".join(_said(_mapping(part).get("text")) for part in cast("list[Any]", value))
+    return value if isinstance(value, str) else ""
+
+
+def _thought(delta: Mapping[str, Any]) -> str:
+    """The thinking in a delta, under any of its names."""
+    named = (_said(delta.get(name)) for name in ("reasoning_content", "reasoning", "thinking"))
+    return next((text for text in named if text), "") or _said(delta.get("reasoning_details"))
+
+
 class _Fragments:
     def __init__(self) -> None:
         self.id = ""
         self.name = ""
         self.arguments = ""
 
-    def is_another(self, call_id: str, name: str) -> bool:
-        """Whether a fragment on the same index begins a new call."""
-        if not (call_id and self.id and call_id != self.id) and not (name and name == self.name):
-            return False
+    def is_whole(self) -> bool:
+        """Whether the arguments are complete."""
         try:
             json.loads(self.arguments)
         except ValueError:
             return False
         return True
+
+    def is_cut(self) -> bool:
+        """Whether the arguments have begun and are not complete."""
+        return bool(self.arguments) and not self.is_whole()
+
+    def is_another(self, call_id: str, name: str, text: str) -> bool:
+        """Whether a fragment on the same index begins a new call.
+
+        A new id alone proves nothing: some servers send another one with every fragment.
+        """
+        if not name:
+            return bool(call_id and self.id and call_id != self.id and text and self.is_whole())
+        if self.is_whole():
+            return text != self.arguments or bool(call_id and self.id)
+        renamed = bool(self.name) and not name.startswith(self.name) and not self.name.startswith(name)
+        return renamed and bool(self.arguments or (call_id and self.id))

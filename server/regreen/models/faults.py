@@ -67,15 +67,19 @@ class NoToolSupport(Exception):
     """The server refuses `tools` for this model; the tools have to be described in the prompt instead."""
 
 
-class NoThinkingSwitch(Exception):
-    """The server refuses the `think` field for this model."""
+class FieldRefused(Exception):
+    """The server refuses a field that the request can do without; `name` is the field."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 @dataclass
 class Trouble(Exception):
     """A failed try. `retries`: how many more of this kind are worth it. `wait`: seconds before the first,
     doubled each time. `why` is what the person reads meanwhile. `kind` groups tries that count together.
-    `fresh`: another seed is needed, the same request would fail again."""
+    `fresh`: another seed is needed, the same request would fail again. `exact`: the server named the pause."""
 
     error: RegreenError
     kind: str
@@ -83,6 +87,7 @@ class Trouble(Exception):
     wait: float = 0.5
     why: str = ""
     fresh: bool = False
+    exact: bool = False
 
 
 async def persist(
@@ -103,7 +108,7 @@ async def persist(
             if n > trouble.retries:
                 raise trouble.error from trouble
             fresh += trouble.fresh
-            pause = min(trouble.wait * 2 ** (n - 1), longest)
+            pause = trouble.wait if trouble.exact else min(trouble.wait * 2 ** (n - 1), longest)
             listener.waiting(f"{trouble.why or trouble.error}; trying again")
             try:
                 await asyncio.sleep(pause * patience)
@@ -167,6 +172,10 @@ class OllamaWords:
             "cuts in silence. Update Ollama to 0.12.4 or later, or set OLLAMA_CONTEXT_LENGTH=8192 for the server."
         )
 
+    def refused(self, field: str) -> ModelFault:
+        """A request that cannot be made right."""
+        return ModelFault(f"{self.name} cannot be used: Ollama refuses `{field}`. Choose another model.")
+
     def of_status(self, status: int, text: str, window: int | None) -> Exception:
         """The fault that an answer with an error status, or an error line (status 200), tells."""
         low = text.lower()
@@ -177,7 +186,7 @@ class OllamaWords:
         if "does not support tools" in low:
             return NoToolSupport(text)
         if "does not support thinking" in low or "think value" in low:
-            return NoThinkingSwitch(text)
+            return FieldRefused("think", text)
         if status == 404 or ("model" in low and "not found" in low):
             known = "model" in low or "not found, try pulling" in low
             return self.missing() if known else self.not_ollama()
@@ -243,6 +252,11 @@ class OllamaWords:
             "itself, or its process stopped. Start the run again, or choose another model with --model ollama:NAME."
         )
         return Trouble(error, "unfinished", 2, 0.2, "Ollama ended its reply unfinished", fresh=True)
+
+    def swallowed(self) -> Trouble:
+        """Many more tokens were generated than arrived: the server's parser dropped a call."""
+        error = ModelFault(f"{self.name} gives empty replies: choose another model with --model ollama:NAME.")
+        return Trouble(error, "swallowed", 1, 0.0, "the reply was dropped by Ollama's parser")
 
     def stalled(self, seconds: float) -> Trouble:
         """Nothing came for a long time after the reply had begun."""

@@ -6,41 +6,37 @@ The library is imported when the first request is made.
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import hashlib
 import importlib
-import time
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regreen.agent.conversation import Message, Reply, Request, ToolSpec, Usage
+from regreen.agent.conversation import Message, Reply, Request, Speed, ToolSpec, Usage
 from regreen.agent.model import Listener
 from regreen.errors import RegreenError
-from regreen.models import canary, history, limits
+from regreen.models import canary, history, limits, probe
 from regreen.models.assemble import OpenAIReply, json_object
-from regreen.models.dialects.over import over_at
-from regreen.models.faults import NoToolSupport, Trouble, persist
-from regreen.models.history import Mode, PrefixMeter, RawReplies
+from regreen.models.faults import FieldRefused, NoToolSupport, Trouble
 from regreen.models.hosts import is_local
-from regreen.models.openai_words import OpenAIWords, UnknownParameter
-from regreen.models.reading import cut_reply, to_reply
+from regreen.models.openai_words import OpenAIWords
+from regreen.models.prices import Price, entry_of, price_of, told_cost
+from regreen.models.served import Cut, ServedModel
 from regreen.models.text_tools import tools_text
 
 if TYPE_CHECKING:
     from regreen.models.openai_wire import OpenAIWire
 
-
-class _Cut(Exception):
-    """The stream leads nowhere; raised through the open stream so that it closes."""
-
-
-class _Over(Exception):
-    """All that can count has been said."""
+_TELLS_COST = "openrouter.ai"
+"""Says what a reply cost when it is asked to (openrouter.ai/docs, usage accounting)."""
 
 
-class OpenAIModel:
+class OpenAIModel(ServedModel):
     """Implements `agent.model.Model`. `key` may be empty for a server that needs none; `warn` hears what may spoil the
-    run (None: `notes` does); see OllamaModel for the rest."""
+    run (None: `notes` does); `max_cost` is what a person set, in US dollars; see ServedModel for the rest."""
+
+    wire_name = "openai"
 
     def __init__(
         self,
@@ -53,34 +49,22 @@ class OpenAIModel:
         cache: Path | None = None,
         patience: float = 1.0,
         between_chunks: float = limits.BETWEEN_CHUNKS_SECONDS,
+        max_cost: float | None = None,
     ) -> None:
-        self._model = model
-        self._url = url
+        super().__init__(
+            model, url, notes=notes, cache=cache, patience=patience, between_chunks=between_chunks
+        )
         self._key = key
-        self._notes = notes
         self._tell = warn or notes
-        self._cache = cache
-        self._patience = patience
-        self._between = between_chunks
         self._words = OpenAIWords(url, model)
         self._wire: OpenAIWire | None = None
-        self._mode: Mode = "native"
-        self._without: set[str] = set()
-        self._raws = RawReplies()
-        self._meter = PrefixMeter()
-        self._warned = False
+        self._lock = asyncio.Lock()
+        self._listed = False
+        self._price: Price | None = None
+        self._max_cost = max_cost
+        self._told: set[str] = set()
         self._uncounted = False
         self._canary = canary.Canary()
-
-    @property
-    def name(self) -> str:
-        """As in `--model`."""
-        return f"openai:{self._model}"
-
-    @property
-    def mode(self) -> Mode:
-        """How the tools are offered."""
-        return self._mode
 
     @property
     def local(self) -> bool:
@@ -90,52 +74,43 @@ class OpenAIModel:
     async def warm(
         self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], listener: Listener
     ) -> None:
-        """Import the library; a server of one's own also evaluates the start of the prompt. Never costs money."""
-        wire = await self._connect()
+        """Import the library and look at the server's list of models; a server of one's own is also asked, once, how
+        its model calls tools, and evaluates the start of the prompt. Never costs money."""
+        async with self._lock:
+            await self._connect()
+            await self._look_up()
+            try:
+                if self.local and self._cache is not None and self._digest and not self._finding.known:
+                    await self._probe(self._cache)
+            except (Trouble, FieldRefused, RegreenError):
+                self._finding = probe.Finding()
         if not self.local:
             return
-        body = self._body(messages, tools, 0)
+        body = self._body(messages, tools, 0, self._finding)
         body["max_tokens"] = 1
         try:
-            await wire.stream(body, lambda chunk: None)
-        except (Trouble, NoToolSupport, UnknownParameter):
+            await self._send(body, lambda chunk: None)
+        except (Trouble, NoToolSupport, FieldRefused, RegreenError):
             return  # only a head start is lost: the first reply meets the same fault, and answers for it
 
     async def reply(self, request: Request, listener: Listener) -> Reply:
         """Ask for one turn. Raises RegreenError when the server cannot give one, after the tries worth making."""
-        await self._connect()
-        reply = await persist(lambda fresh: self._turn(request, listener, fresh), listener, self._patience)
+        reply = await super().reply(request, listener)
         if self._uncounted and self.local and self._canary.due(reply.usage.prompt):
             await self._check_context(request, reply)
         return reply
-
-    async def _check_context(self, request: Request, reply: Reply) -> None:
-        """Warn when the model no longer sees the start of its prompt. A check that fails says nothing."""
-        body, answer = self._body(request.messages, request.tools, 0), OpenAIReply()
-        body["messages"] = canary.question(body["messages"], reply.text)
-        body.update(
-            {name: canary.ANSWER_TOKENS for name in ("max_tokens", "max_completion_tokens") if name in body}
-        )
-
-        def hear(chunk: Mapping[str, Any]) -> None:
-            answer.feed(chunk)
-            if len(answer.content) > 40 * canary.ANSWER_TOKENS:
-                raise _Cut("the answer has no end")
-
-        try:
-            await (await self._connect()).stream(body, hear)
-        except (_Cut, Trouble, NoToolSupport, UnknownParameter, RegreenError):
-            return
-        if not answer.calls and canary.forgotten(request.messages, answer.content):
-            self._tell(
-                f"{self._model} no longer sees the start of the conversation, so its answers may miss the point: start "
-                f"{self._url} with a larger context (llama.cpp: -c 8192)."
-            )
 
     async def aclose(self) -> None:
         """Close every connection at once."""
         if self._wire is not None:
             await self._wire.aclose()
+
+    # -- getting ready -------------------------------------------------------------------------------
+
+    async def _prepare(self, request: Request, listener: Listener) -> None:
+        async with self._lock:
+            await self._connect()
+            await self._look_up()
 
     async def _connect(self) -> OpenAIWire:
         if self._wire is None:
@@ -145,93 +120,134 @@ class OpenAIModel:
             self._wire = OpenAIWire(self._url, self._key, self._words, self._between)
         return self._wire
 
-    async def _turn(self, request: Request, listener: Listener, fresh: int) -> Reply:
-        body = self._body(request.messages, request.tools, request.attempt + fresh)
-        wire, reply, started = await self._connect(), OpenAIReply(), time.monotonic()
-        watch = limits.Repetition()
+    async def _send(self, body: Mapping[str, Any], hear: Callable[[Mapping[str, Any]], None]) -> None:
+        await (await self._connect()).stream(body, hear)
+
+    async def _look_up(self) -> None:
+        """Once: what the list of models says of this one, and what an earlier probe found."""
+        if self._listed or (self.local and self._cache is None and self._max_cost is None):
+            return
+        self._listed = True
+        entry = entry_of(await (await self._connect()).models(), self._model)
+        self._price = price_of(entry)
+        self._digest = _digest(self._url, self._model, entry) if entry else ""
+        if self.local and self._cache is not None and self._digest:
+            self._finding = probe.recall(self._cache, self._digest, "openai")
+
+    _digest = ""
+
+    async def _probe(self, cache: Path) -> None:
+        async def rendered(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> str:
+            return ""  # no server on this wire prints tools unreadably, as far as is known
+
+        self._finding = await self._find_out(rendered)
+        probe.remember(cache, self._digest, "openai", self._model, self._finding)
+        self._notes(f"{self._model}: {self._finding.words}.")
+
+    async def _check_context(self, request: Request, reply: Reply) -> None:
+        """Warn when the model no longer sees the start of its prompt. A check that fails says nothing."""
+        body, answer = self._body(request.messages, request.tools, 0, self._finding), OpenAIReply()
+        body["messages"] = canary.question(body["messages"], reply.text)
+        body.pop("response_format", None)
+        body.update(
+            {name: canary.ANSWER_TOKENS for name in ("max_tokens", "max_completion_tokens") if name in body}
+        )
 
         def hear(chunk: Mapping[str, Any]) -> None:
-            visible, anything = reply.feed(chunk)
-            if visible:
-                listener.text(visible)
-            why = watch.feed(anything)
-            if why:
-                raise _Cut(why)
-            if self._mode == "text" and not reply.finish and (end := over_at(reply.content)):
-                reply.content, reply.finish = reply.content[:end].rstrip(), "stop"
-                raise _Over
+            answer.feed(chunk)
+            if len(answer.content) > 40 * canary.ANSWER_TOKENS:
+                raise Cut("the answer has no end")
 
         try:
-            with contextlib.suppress(_Over):
-                await wire.stream(body, hear)
-        except _Cut as cut:
-            usage = self._usage(body, reply)
-            return cut_reply(reply.content, str(cut), usage, time.monotonic() - started)
-        except NoToolSupport:
-            self._mode = "text"
-            self._notes(f"{self._url} does not take tools, so they are described in the prompt.")
-            return await self._turn(request, listener, fresh)
-        except UnknownParameter as unknown:
-            if unknown.name in self._without:
-                raise self._words.refused(str(unknown)) from None
-            self._without.add(unknown.name)
-            return await self._turn(request, listener, fresh)
-        return self._finished(request, body, reply, time.monotonic() - started)
+            await self._send(body, hear)
+        except (Cut, Trouble, NoToolSupport, FieldRefused, RegreenError):
+            return
+        if not answer.calls and canary.forgotten(request.messages, answer.content):
+            self._tell(
+                f"{self._model} no longer sees the start of the conversation, so its answers may miss the point: start "
+                f"{self._url} with a larger context (llama.cpp: -c 8192)."
+            )
 
-    def _finished(self, request: Request, body: dict[str, Any], reply: OpenAIReply, wall: float) -> Reply:
-        nothing = not reply.calls and not (reply.content + reply.thinking).strip()
-        if nothing and not reply.usage.get("completion_tokens"):
-            raise self._words.empty()
+    # -- one turn ------------------------------------------------------------------------------------
+
+    def _new_reply(self) -> OpenAIReply:
+        return OpenAIReply()
+
+    def _refused(self, field: str, message: str) -> RegreenError:
+        return self._words.refused(message)
+
+    def _notice(self, trouble: Trouble) -> None:
+        if trouble.kind == "swallowed" and self.mode == "native":
+            self._use_text(
+                f"{self._url} dropped a call it could not read, so calls are read from the text from now on."
+            )
+
+    def _check(self, body: Mapping[str, Any], reply: OpenAIReply) -> None:
+        if not reply.calls and not (reply.content + reply.thinking).strip():
+            hidden = json_object(reply.usage.get("completion_tokens_details")) or {}
+            generated = (reply.number("completion_tokens") or 0) - int(hidden.get("reasoning_tokens") or 0)
+            if "tools" in body and (reply.finish in ("tool_calls", "function_call") or generated > 3):
+                raise self._words.swallowed()
+            if not generated or not reply.finish:
+                raise self._words.empty()
         if not reply.finish and not reply.calls:
             raise self._words.unfinished()
-        usage = self._usage(body, reply)
-        out = to_reply(
-            reply.body(),
-            request,
-            "openai",
-            usage,
-            finish=reply.finish,
-            seconds=_seconds(reply) or wall,
-            thinking=reply.thinking,
-        )
-        if self._mode != "native" and not reply.thinking:
-            self._raws.keep(len(request.messages), out.text, out.calls, reply.content)
-        return out
 
-    def _usage(self, body: dict[str, Any], reply: OpenAIReply) -> Usage:
+    def _usage(self, flat: str, reply: OpenAIReply) -> tuple[Usage, int]:
         """Token counts: the server's, the cached part included where it tells, else estimates."""
-        flat = PrefixMeter.flat(body["messages"], body.get("tools", ()))
-        written = reply.content + "".join(call["function"]["arguments"] for call in reply.calls)
-        counted = _number(reply.usage, "prompt_tokens")
-        generated = _number(reply.usage, "completion_tokens") or limits.estimate(len(written))
-        expected = limits.estimate(len(flat), self._meter.chars_per_token or limits.CHARS_PER_TOKEN)
+        counted = reply.number("prompt_tokens") or 0
+        generated = reply.number("completion_tokens") or limits.estimate(len(reply.written))
+        expected = self._expected(flat)
         self._uncounted = not counted
         if not counted:
-            self._warn()
+            cannot = (
+                "from time to time the model is asked whether it still sees the start of its prompt"
+                if self.local
+                else "a prompt that was cut cannot be noticed"
+            )
+            self._once(
+                "counts", f"{self._url} tells no token counts, so the budget counts estimates, and {cannot}."
+            )
         elif counted < len(flat) / limits.MOST_CHARS_PER_TOKEN:
             raise self._words.cut(counted, expected)
         prompt = counted or expected
-        cached = _number(json_object(reply.usage.get("prompt_tokens_details")) or {}, "cached_tokens")
-        if cached is None:
-            cached = _number(reply.timings, "cache_n")
+        cached = _cached(reply)
         if cached is None:
             cached = self._meter.cached_tokens(flat, prompt)
-        self._meter.remember(flat, written, counted or 0)
-        return Usage(prompt, min(cached, prompt), generated)
+        usage = Usage(prompt, min(cached, prompt), generated, told_cost(reply.usage))
+        return self._priced(usage), counted
 
-    def _warn(self) -> None:
-        """Once a run: nobody counts. Only a server of one's own is asked a question that would cost money elsewhere."""
-        if self._warned:
-            return
-        self._warned = True
-        cannot = (
-            "from time to time the model is asked whether it still sees the start of its prompt"
-            if self.local
-            else "a prompt that was cut cannot be noticed"
+    def _priced(self, usage: Usage) -> Usage:
+        if usage.cost is None and self._price is not None:
+            usage = Usage(usage.prompt, usage.cached, usage.generated, self._price.of(usage))
+        if usage.cost is None and self._max_cost is not None:
+            self._once(
+                "price",
+                f"{self._url} tells no price for {self._model}, so the limit of ${self._max_cost:g} cannot be kept: "
+                "steps, tokens and seconds still end the run.",
+            )
+        return usage
+
+    def _speed(self, reply: OpenAIReply, usage: Usage) -> tuple[Speed, float]:
+        """llama.cpp's timings; other servers tell at most what was cached."""
+        told = reply.timings
+        speed = Speed(
+            _cached(reply) or 0,
+            int(_number(told, "prompt_n")),
+            _number(told, "prompt_per_second"),
+            _number(told, "predicted_per_second"),
         )
-        self._tell(f"{self._url} tells no token counts, so the budget counts estimates, and {cannot}.")
+        return speed, (_number(told, "prompt_ms") + _number(told, "predicted_ms")) / 1000
 
-    def _body(self, messages: Sequence[Message], tools: Sequence[ToolSpec], attempt: int) -> dict[str, Any]:
+    def _once(self, kind: str, text: str) -> None:
+        """Warn, once a run."""
+        if kind not in self._told:
+            self._told.add(kind)
+            self._tell(text)
+
+    def _body(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], attempt: int, finding: probe.Finding
+    ) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self._model,
             "stream_options": {"include_usage": True},
@@ -239,23 +255,39 @@ class OpenAIModel:
             "max_tokens": limits.NUM_PREDICT,
             "seed": limits.SEED + attempt,
         }
-        if self._mode == "native":
+        if _TELLS_COST in self._url:
+            body["usage"] = {"include": True}
+        if finding.mode == "native":
             body["messages"] = history.for_openai(messages)
             if tools:
                 body["tools"] = history.wire_tools(tools)
         else:
             body["messages"] = history.as_text(messages, tools_text(tools) if tools else "", self._raws)
+            if finding.mode == "constrained" and tools:
+                schema = {"name": "call", "strict": True, "schema": history.call_schema(tools)}
+                body["response_format"] = {"type": "json_schema", "json_schema": schema}
         if "max_tokens" in self._without:
             body["max_completion_tokens"] = body["max_tokens"]
         return {name: value for name, value in body.items() if name not in self._without}
 
 
-def _number(values: Mapping[str, Any], name: str) -> int | None:
+def _cached(reply: OpenAIReply) -> int | None:
+    """Prompt tokens that the server had already, by its own count: OpenAI's, DeepSeek's or llama.cpp's."""
+    details = json_object(reply.usage.get("prompt_tokens_details")) or {}
+    told = (
+        details.get("cached_tokens"),
+        reply.usage.get("prompt_cache_hit_tokens"),
+        reply.timings.get("cache_n"),
+    )
+    return next((n for n in told if isinstance(n, int) and not isinstance(n, bool) and n >= 0), None)
+
+
+def _number(values: Mapping[str, Any], name: str) -> float:
     value = values.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0
 
 
-def _seconds(reply: OpenAIReply) -> float:
-    """What llama.cpp's timings say the model worked, in seconds; 0 where there are none."""
-    parts = [reply.timings.get(name) for name in ("prompt_ms", "predicted_ms")]
-    return sum(float(part) for part in parts if isinstance(part, (int, float))) / 1000
+def _digest(url: str, model: str, entry: Mapping[str, Any]) -> str:
+    """Tells one model of one server from another, as far as the server's list does."""
+    lasting = {name: value for name, value in entry.items() if name != "created"}
+    return hashlib.sha256(json.dumps([url, model, lasting], sort_keys=True).encode()).hexdigest()

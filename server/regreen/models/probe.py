@@ -65,19 +65,31 @@ class Remembered:
     finding: Finding
 
 
+def short(body: dict[str, Any]) -> dict[str, Any]:
+    """The request with no more room for a reply than a probe needs, on either wire."""
+    if "options" in body:
+        return {**body, "options": {**body["options"], "num_predict": NUM_PREDICT}}
+    limits = ("max_tokens", "max_completion_tokens")
+    return {name: NUM_PREDICT if name in limits else value for name, value in body.items()}
+
+
 async def find_out(ask: Ask, rendered: Rendered) -> Finding:
     """Try native calls, then text, then constrained output, until the tiny task is answered with its call.
 
     Where the template garbles the tools (ollama#14601), text is tried first: it costs fewer tokens than tools
-    that nobody can read. A model that fails in every way is taken to call natively: its text is read anyway.
+    that nobody can read. Of a model that fails in every way, the first one that gives a call at all is taken; else it
+    is taken to call natively: its text is read anyway.
     """
     garbled = is_garbled(await rendered(_MESSAGES, _TOOLS))
     order: tuple[Mode, ...] = ("text", "native", "constrained") if garbled else _MODES
+    some: Mode | None = None
     for mode in order:
         reply = await ask(mode, _MESSAGES, _TOOLS)
         if any(call.name == "read_file" and call.arguments.get("path") == FILE for call in reply.calls):
             return Finding(mode, garbled and mode == "native", known=True)
-    return Finding("native", garbled, known=True)
+        if some is None and any(call.name == "read_file" for call in reply.calls):
+            some = mode
+    return Finding(some or "native", garbled and some in (None, "native"), known=True)
 
 
 def is_garbled(prompt: str) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from regreen.agent.conversation import Reply, Request, ToolCall, Usage
+from regreen.agent.conversation import Reply, Request, Speed, ToolCall, Usage
 from regreen.models.dialects import read_reply
 from regreen.models.dialects.reading import as_list, as_mapping, as_text
 from regreen.tools import menu
 
 Wire = Literal["ollama", "openai"]
+_UNKNOWN = Speed()
 RAW_CHARS = 800
 """So much of a reply that could not be read as a call is kept as it came."""
 
@@ -26,6 +27,7 @@ def to_reply(
     finish: str,
     seconds: float,
     thinking: str = "",
+    speed: Speed = _UNKNOWN,
 ) -> Reply:
     """Read the calls out of a body, whatever their dialect; every call gets an id of its own.
 
@@ -45,6 +47,7 @@ def to_reply(
         thinking or reading.thinking,
         reason=reading.reason,
         note=reading.note,
+        speed=speed,
         raw=_raw(body) if reading.corrective else "",
     )
 

@@ -37,3 +37,15 @@ def over_at(text: str) -> int:
         at, count = closed.end(), count + 1
     invented = thoughts.RESULT.match(text, at) or thoughts.TURN.match(text, at)
     return at if count and invented else 0
+
+
+def whole_object(text: str) -> int:
+    """The offset behind a reply that is one JSON object, and complete; 0 for any other."""
+    start = len(text) - len(text.lstrip())
+    if text[start : start + 1] != "{" or text.rstrip()[-1:] != "}":
+        return 0
+    try:
+        _, end = _DECODER.raw_decode(text, start)
+    except ValueError:
+        return 0
+    return end
