@@ -57,6 +57,16 @@ def _positive(text: str) -> int:
     return number
 
 
+def _dollars(text: str) -> float:
+    try:
+        amount = float(text.removeprefix("$"))
+    except ValueError:
+        amount = 0.0
+    if not 0 < amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount in US dollars above 0")
+    return amount
+
+
 def _port(text: str) -> int:
     number = _positive(text)
     if number > 65535:
@@ -155,6 +165,12 @@ def _run_options(command: argparse.ArgumentParser, folder: str) -> None:
     command.add_argument("--max-tokens", type=_positive, default=allowance.tokens)
     command.add_argument("--max-seconds", type=_positive, default=int(allowance.seconds))
     command.add_argument(
+        "--max-cost",
+        type=_dollars,
+        metavar="USD",
+        help="what the model may cost, where its server tells prices (default there: 1.00)",
+    )
+    command.add_argument(
         "--tests",
         choices=("reached", "all"),
         default="reached",
@@ -230,7 +246,9 @@ def _settings(options: argparse.Namespace) -> RunSettings:
         base_url=options.base_url,
         approval=options.approval,
         seal=options.seal,
-        allowance=Allowance(options.max_steps, options.max_tokens, float(options.max_seconds)),
+        allowance=Allowance(
+            options.max_steps, options.max_tokens, float(options.max_seconds), options.max_cost
+        ),
         writes=options.writes,
         python=options.python,
         interactive=options.interactive or (not options.json and sys.stdin.isatty()),

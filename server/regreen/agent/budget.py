@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from regreen.agent.conversation import Usage
-from regreen.agent.stops import SecondsUsedUp, StepsUsedUp, TokensUsedUp
+from regreen.agent.stops import MoneyUsedUp, SecondsUsedUp, StepsUsedUp, TokensUsedUp
 
 Activity = Literal["harness", "model", "tests", "loading", "person"]
 CHARGED: tuple[Activity, ...] = ("model", "tests")
@@ -98,13 +98,20 @@ class Clock:
         return {activity: round(seconds, 3) for activity, seconds in self._spent.items()}
 
 
+DEFAULT_COST = 1.0
+"""US dollars. What a run may cost where the server tells its prices and nobody set a limit: a whole budget of tokens costs
+less with most models, and a surprise stays small with the dearest ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a run may use. `tokens` are new prompt tokens and generated ones, `seconds` those of model and tests."""
+    """What a run may use. `tokens` are new prompt tokens and generated ones, `seconds` those of model and tests, `cost`
+    US dollars (None: DEFAULT_COST where anything costs)."""
 
     steps: int = 12
     tokens: int = 60_000
     seconds: float = 900.0
+    cost: float | None = None
 
 
 class Budget:
@@ -117,6 +124,12 @@ class Budget:
         self.prompt = 0
         self.cached = 0
         self.generated = 0
+        self.cost: float | None = None
+
+    @property
+    def max_cost(self) -> float | None:
+        """US dollars that the run may cost; None where nothing costs."""
+        return self.allowance.cost or (DEFAULT_COST if self.cost else None)
 
     @property
     def tokens(self) -> int:
@@ -124,7 +137,7 @@ class Budget:
         return self.prompt - self.cached + self.generated
 
     def begin_step(self) -> int:
-        """Start the next step and return its number. Raises StepsUsedUp, TokensUsedUp or SecondsUsedUp."""
+        """Start the next step and return its number. Raises the BudgetUsedUp that there is."""
         self.check()
         if self.steps >= self.allowance.steps:
             raise StepsUsedUp(self.allowance.steps)
@@ -132,13 +145,17 @@ class Budget:
         return self.steps
 
     def charge(self, usage: Usage) -> None:
-        """Add the tokens of one reply."""
+        """Add the tokens of one reply, and its cost where that is known."""
         self.prompt += usage.prompt
         self.cached += min(usage.cached, usage.prompt)
         self.generated += usage.generated
+        if usage.cost is not None:
+            self.cost = (self.cost or 0.0) + usage.cost
 
     def check(self) -> None:
-        """Raise when tokens or seconds are used up."""
+        """Raise when tokens, seconds or money are used up."""
+        if self.max_cost is not None and (self.cost or 0.0) >= self.max_cost:
+            raise MoneyUsedUp(self.max_cost)
         if self.tokens >= self.allowance.tokens:
             raise TokensUsedUp(self.allowance.tokens)
         if self.clock.charged >= self.allowance.seconds:
@@ -147,7 +164,7 @@ class Budget:
     def extend(self, steps: int = 0, tokens: int = 0, seconds: float = 0.0) -> None:
         """Allow more; a person asked for it."""
         old = self.allowance
-        self.allowance = Allowance(old.steps + steps, old.tokens + tokens, old.seconds + seconds)
+        self.allowance = Allowance(old.steps + steps, old.tokens + tokens, old.seconds + seconds, old.cost)
 
     async def within(self, work: Awaitable[T], every: float = 0.1) -> T:
         """Await `work`, but cancel it and raise SecondsUsedUp once the clock has run out."""
@@ -166,8 +183,8 @@ class Budget:
                 await asyncio.gather(task, return_exceptions=True)
 
     def to_json(self) -> dict[str, Any]:
-        """The `budget` event of the run protocol, without its name."""
-        return {
+        """The `budget` event of the run protocol, without its name; `cost` and `max_cost` where the cost is known."""
+        event: dict[str, Any] = {
             "steps": self.steps,
             "max_steps": self.allowance.steps,
             "tokens": self.tokens,
@@ -175,3 +192,8 @@ class Budget:
             "seconds": round(self.clock.charged, 2),
             "max_seconds": self.allowance.seconds,
         }
+        if self.cost is not None:
+            event["cost"] = round(self.cost, 6)
+            if self.max_cost is not None:
+                event["max_cost"] = self.max_cost
+        return event

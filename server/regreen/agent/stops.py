@@ -87,9 +87,10 @@ class Cancelled(Stop):
 
 
 class BudgetUsedUp(Stop):
-    """A part of the budget is used up."""
+    """A part of the budget is used up. `more` says what to raise."""
 
     outcome: OutcomeName = "budget"
+    more = "more steps (--max-steps)"
 
 
 class StepsUsedUp(BudgetUsedUp):
@@ -102,6 +103,8 @@ class StepsUsedUp(BudgetUsedUp):
 class TokensUsedUp(BudgetUsedUp):
     """The tokens are used up."""
 
+    more = "more tokens (--max-tokens)"
+
     def __init__(self, allowed: int) -> None:
         super().__init__(f"All {allowed:,} tokens are used up.")
 
@@ -109,5 +112,27 @@ class TokensUsedUp(BudgetUsedUp):
 class SecondsUsedUp(BudgetUsedUp):
     """The seconds are used up."""
 
+    more = "more time (--max-seconds)"
+
     def __init__(self, allowed: float) -> None:
         super().__init__(f"All {allowed:g} seconds of model and test time are used up.")
+
+
+class MoneyUsedUp(BudgetUsedUp):
+    """What the model may cost is used up."""
+
+    more = "more money (--max-cost)"
+
+    def __init__(self, allowed: float) -> None:
+        super().__init__(f"All {dollars(allowed)} of model costs are used up.")
+
+
+def dollars(amount: float) -> str:
+    """An amount as a person reads it, small ones to two digits that count: "$1.50", "$0.0042"."""
+    return (
+        f"${amount:.2f}"
+        if amount >= 0.1 or amount == 0
+        else f"${amount:.2g}"
+        if amount >= 0.0001
+        else "<$0.0001"
+    )

@@ -79,21 +79,25 @@ def reply_event(n: int, reply: Reply) -> dict[str, Any]:
             "prompt": reply.usage.prompt,
             "cached": reply.usage.cached,
             "generated": reply.usage.generated,
+            **({} if reply.usage.cost is None else {"cost": round(reply.usage.cost, 8)}),
         },
         "seconds": round(reply.seconds, 3),
+        **({"speed": speed} if (speed := reply.speed.to_json()) else {}),
     }
 
 
 def reply_from(event: Mapping[str, Any]) -> Reply:
     """The reply of a `reply` event."""
-    usage: Mapping[str, int] = event.get("usage") or {}
+    usage: Mapping[str, Any] = event.get("usage") or {}
     return Reply(
         text=str(event.get("text", "")),
         calls=tuple(
             ToolCall(c["name"], c.get("arguments") or {}, c.get("id", "")) for c in event.get("calls") or ()
         ),
         corrective=str(event.get("corrective", "")),
-        usage=Usage(usage.get("prompt", 0), usage.get("cached", 0), usage.get("generated", 0)),
+        usage=Usage(
+            usage.get("prompt", 0), usage.get("cached", 0), usage.get("generated", 0), usage.get("cost")
+        ),
         finish=str(event.get("finish", "stop")),
         seconds=float(event.get("seconds", 0.0)),
     )

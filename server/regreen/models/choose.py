@@ -45,12 +45,13 @@ async def choose(
     warn: Callable[[str], None] | None = None,
     cache: Path | None = None,
     environ: Mapping[str, str] = os.environ,
+    max_cost: float | None = None,
 ) -> Model:
     """The model that a spec names; nothing is loaded yet.
 
     auto: Ollama when it answers within 0.4 s and has a model that can call tools, else the built-in search, and
     why. `notes` hears one line about such a choice, and one when code will leave this machine; `warn` (None: `notes`)
-    what may spoil the run. `cache` is where findings about models are kept (None: the user's cache folder). Raises
+    what may spoil the run. `max_cost` is what the run may cost, in US dollars, where a person set it. `cache` is where findings about models are kept (None: the user's cache folder). Raises
     UsageError for a spec that is none, RegreenError for a missing library or key.
     """
     cache = cache or cache_folder()
@@ -64,7 +65,7 @@ async def choose(
         return _ollama(name or DEFAULT, ollama_url(base_url, environ), notes, cache)
     if kind == "openai" and name:
         _need("openai")
-        return _openai(name, base_url, notes, warn, cache, environ)
+        return _openai(name, base_url, notes, warn, cache, environ, max_cost)
     if kind == "replay" and name:
         from regreen.models.replay import ReplayModel
 
@@ -119,6 +120,7 @@ def _openai(
     warn: Callable[[str], None] | None,
     cache: Path | None,
     environ: Mapping[str, str],
+    max_cost: float | None,
 ) -> Model:
     from regreen.models.openai import OpenAIModel
 
@@ -137,7 +139,7 @@ def _openai(
             "server of your own with --base-url."
         )
     _tell_remote(url, notes)
-    return OpenAIModel(name, url, key=key, notes=notes, warn=warn, cache=cache)
+    return OpenAIModel(name, url, key=key, notes=notes, warn=warn, cache=cache, max_cost=max_cost)
 
 
 def _tell_remote(url: str, notes: Callable[[str], None]) -> None:

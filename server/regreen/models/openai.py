@@ -13,8 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regreen.agent.budget import DEFAULT_COST
 from regreen.agent.conversation import Message, Reply, Request, Speed, ToolSpec, Usage
 from regreen.agent.model import Listener
+from regreen.agent.stops import dollars
 from regreen.errors import RegreenError
 from regreen.models import canary, history, limits, probe
 from regreen.models.assemble import OpenAIReply, json_object
@@ -130,6 +132,11 @@ class OpenAIModel(ServedModel):
         self._listed = True
         entry = entry_of(await (await self._connect()).models(), self._model)
         self._price = price_of(entry)
+        if self._price is not None and (self._price.prompt or self._price.generated):
+            most = self._max_cost or DEFAULT_COST
+            self._notes(
+                f"{self._model} costs {self._price.words}; the run ends at {dollars(most)} (--max-cost)."
+            )
         self._digest = _digest(self._url, self._model, entry) if entry else ""
         if self.local and self._cache is not None and self._digest:
             self._finding = probe.recall(self._cache, self._digest, "openai")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regreen.agent.conversation import Usage
+from regreen.agent.stops import dollars
 from regreen.models.assemble import json_object
 
 _MOST = 0.01
@@ -22,6 +23,12 @@ class Price:
     cached: float
     generated: float
     request: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """For a person: "$2.50 for a million prompt tokens and $10.00 for a million generated ones"."""
+        prompt, generated = dollars(self.prompt * 1e6), dollars(self.generated * 1e6)
+        return f"{prompt} for a million prompt tokens and {generated} for a million generated ones"
 
     def of(self, usage: Usage) -> float:
         """What a reply cost."""

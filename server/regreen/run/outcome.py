@@ -46,6 +46,7 @@ class Ending:
             "confidence": self.confidence,
             "steps": budget.steps,
             "tokens": {"prompt": budget.prompt, "cached": budget.cached, "generated": budget.generated},
+            **({} if budget.cost is None else {"cost": round(budget.cost, 6)}),
             "seconds": budget.clock.to_json(),
             "edits": [{"path": c.path, "diff": c.diff()} for c in self.written],
             "verdict": self.verdict.to_json() if self.verdict else None,
@@ -112,7 +113,7 @@ class Ending:
         return lines
 
     def _next(self) -> list[str]:
-        more = "more steps (--max-steps), " if isinstance(self.stop, BudgetUsedUp) else ""
+        more = f"{self.stop.more}, " if isinstance(self.stop, BudgetUsedUp) else ""
         model = "another model (--model)" if self.model == "builtin" else "a larger model (--model)"
         return [f"What to try next: {more}{model}, or a smaller task: make one assertion pass first."]
 

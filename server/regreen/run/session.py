@@ -293,6 +293,7 @@ class Session:
             make_builtin=make_builtin,
             notes=self._note,
             warn=lambda text: self._note(text, "warning"),
+            max_cost=self._settings.allowance.cost,
         )
 
     async def _warm(self, model: Model) -> None:

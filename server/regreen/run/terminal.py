@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
+from regreen.agent.stops import dollars
 from regreen.run.lines import read_lines
 from regreen.run.protocol import NOBODY, Decision, Event, Hearing
 from regreen.run.visible import visible
@@ -105,7 +106,7 @@ class TerminalChannel:
     def _show_budget(self, event: Event) -> None:
         line = (
             f"  step {event['steps']} of {event['max_steps']} · {_thousands(event['tokens'])} tokens · "
-            f"{event['seconds']:.1f} s"
+            f"{event['seconds']:.1f} s{_money(event)}"
         )
         steps = f"{event['steps']}/{event['tokens']}"
         if steps != self._budget and event["steps"]:
@@ -201,6 +202,13 @@ def _short(value: object) -> str:
 
 def _first_line(text: object) -> str:
     return str(text).strip().split("\n", 1)[0]
+
+
+def _money(event: Event) -> str:
+    """What a run costs so far, where that is known and not nothing."""
+    if not event.get("cost"):
+        return ""
+    return f" · {dollars(event['cost'])} of {dollars(event['max_cost'])}"
 
 
 def _thousands(count: int) -> str:
