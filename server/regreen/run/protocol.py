@@ -228,6 +228,7 @@ class JsonChannel:
     async def decide(self, proposal: Event) -> Decision:
         """Wait for a decision on this proposal; end of input without one is a rejection."""
         ident = self._waiting = str(proposal["id"])
+        self._decided.discard(ident)  # asked again: the decision before was none
         self._complain_of_strangers(self._decisions if ident not in self._decisions else ())
         try:
             decision = await self._decision_on(ident)

@@ -250,3 +250,13 @@ async def test_a_second_decision_on_the_same_proposal_is_said(wire: Wire) -> Non
     await heard(wire)
     assert "decided already" in notes(wire)[0]
     assert "names its proposal" in notes(wire)[1]
+
+
+async def test_a_proposal_that_is_asked_about_again_can_be_decided_again(wire: Wire) -> None:
+    wire.say({"decision": "accept", "proposal": "p1", "files": {"stranger.py": ""}})
+    await decided(wire, "p1")
+    waiting = asyncio.create_task(decided(wire, "p1"))
+    await asyncio.sleep(0.01)
+    wire.say({"decision": "reject", "proposal": "p1"})
+    assert (await waiting).kind == "reject"
+    assert notes(wire) == []
