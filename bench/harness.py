@@ -64,7 +64,7 @@ def plain_pytest() -> float:
 
 def step_cost(url: str) -> float:
     """Harness seconds of one more step: the difference of a long and a short run, divided."""
-    model = ("--model", "ollama:qwen2.5:3b", "--base-url", url)
+    model = ("--model", "ollama:qwen2.5:3b", "--base-url", url, "--search", "off")
     spent: dict[int, float] = {}
     for steps in (FEW, MANY):
         _, outcome = run(TWO_PART, *model, "--max-steps", str(steps))

@@ -25,7 +25,7 @@ TARGET = "tests/test_cart.py::test_adding_more_of_a_product_reaches_the_offer"
 LEAST_REPEATED = 0.95
 """Of the prompts from the second request on, so much must be a repeated start."""
 
-MOST_NEW = {"twopart": 1100}
+MOST_NEW = {"twopart": 1100, "refuser": 1100}
 """New prompt tokens of a whole run, the warming included and the probe of a new model left out."""
 
 
@@ -35,6 +35,7 @@ class Measured:
 
     policy: str
     wire: str
+    search: str
     outcome: str
     requests: int
     prompt: int
@@ -45,15 +46,15 @@ class Measured:
     good: bool
 
 
-def measure(policy: str, wire: str) -> Measured:
-    """Run once and look at what the server was sent."""
+def measure(policy: str, wire: str, search: str = "off") -> Measured:
+    """Run once and look at what the server was sent; with the quick search off it is the loop alone."""
     with tempfile.TemporaryDirectory() as name, ScriptedServer(policy) as server:
         shop = Path(name) / "toy_shop"
         shutil.copytree(PROJECT / "toy_repo", shop, ignore=shutil.ignore_patterns("__pycache__"))
         address = server.url if wire == "ollama" else f"{server.url}/v1"
         command = [sys.executable, "-m", "regreen", "fix", TARGET, "--workspace", ".", "--json"]
         command += ["--model", f"{wire}:qwen2.5:3b", "--base-url", address]
-        command += ["--approval", "never", "--seal", "prefer"]
+        command += ["--approval", "never", "--seal", "prefer", "--search", search]
         folders = {"REGREEN_STATE_DIR": f"{name}/state", "REGREEN_CACHE_DIR": f"{name}/cache"}
         done = subprocess.run(
             command,
@@ -79,6 +80,7 @@ def measure(policy: str, wire: str) -> Measured:
         return Measured(
             policy,
             wire,
+            search,
             outcome,
             len(turns),
             sum(t.prompt_tokens for t in turns),
@@ -96,14 +98,16 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
     measured = [
-        measure(p, w) for p, w in (("twopart", "ollama"), ("twopart", "openai"), ("no_tools", "ollama"))
+        *(measure(p, w) for p, w in (("twopart", "ollama"), ("twopart", "openai"), ("no_tools", "ollama"))),
+        measure("twopart", "ollama", "on"),
+        measure("refuser", "ollama", "on"),
     ]
     for run in measured:
         if options.json:
             print(json.dumps(asdict(run)))
         else:
             print(
-                f"{run.policy:9} {run.wire:7} {run.outcome:8} {run.requests} requests, {run.prompt} prompt tokens, "
+                f"{run.policy:9} {run.wire:7} search {run.search:3} {run.outcome:8} {run.requests} requests, {run.prompt} prompt tokens, "
                 f"{run.new} new, {run.generated} generated, {run.repeated:.1%} repeated from the second on"
                 f"{'' if run.good else '   MISSED'}"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -16,7 +17,7 @@ from regreen import __version__
 from regreen.agent.budget import Allowance
 from regreen.errors import RegreenError, UsageError
 from regreen.redact import Redactor
-from regreen.settings import DEFAULT_MODEL, RunSettings
+from regreen.settings import DEFAULT_MODEL, SEARCH_GRACE, RunSettings
 from regreen.testing.seal.allowed import Allowed, readable_path, variable_name
 
 if TYPE_CHECKING:
@@ -161,9 +162,21 @@ def _run_options(command: argparse.ArgumentParser, folder: str) -> None:
         help="what you are asked about: every edit; only a verified fix; or nothing, and a verified fix is written",
     )
     _seal_options(command)
-    command.add_argument("--max-steps", type=_positive, default=allowance.steps)
-    command.add_argument("--max-tokens", type=_positive, default=allowance.tokens)
-    command.add_argument("--max-seconds", type=_positive, default=int(allowance.seconds))
+    command.add_argument(
+        "--search",
+        choices=("on", "off"),
+        default="on",
+        help="the quick search for small mistakes beside a model: before it is asked, and around its edits that fail",
+    )
+    command.add_argument(
+        "--search-grace", type=float, default=SEARCH_GRACE, metavar="SECONDS", help=argparse.SUPPRESS
+    )
+    for name, most, help in (
+        ("steps", allowance.steps, "turns of the model"),
+        ("tokens", allowance.tokens, "new prompt tokens and generated ones"),
+        ("seconds", int(allowance.seconds), "of model and tests; loading and your own time are free"),
+    ):
+        command.add_argument(f"--max-{name}", type=_positive, default=most, metavar="N", help=help)
     command.add_argument(
         "--max-cost",
         type=_dollars,
@@ -226,6 +239,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code. Errors for people are one line on stderr."""
     with contextlib.suppress(ValueError):  # only the main thread may
         signal.signal(signal.SIGTERM, _interrupt)
+    for stream in (sys.stdout, sys.stderr):  # no terminal is too old to be told something
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         options = parser().parse_args(arguments)
         return int(options.run(options))
@@ -255,6 +271,8 @@ def _settings(options: argparse.Namespace) -> RunSettings:
         unlock_tests=options.unlock_tests,
         allowed=_allowed(options),
         tests=options.tests,
+        search=options.search == "on",
+        search_grace=options.search_grace,
     )
 
 

@@ -19,6 +19,12 @@ Writes = Literal["self", "editor"]
 Tests = Literal["reached", "all"]
 
 DEFAULT_MODEL = "qwen2.5:3b"
+SEARCH_GRACE = 2.0
+"""Seconds that a model which is ready waits for the quick search.
+
+Four of five small bugs that the search can mend fall within two seconds, and a 3B model without a graphics card takes
+several to its first token. Then the search is ended: on a laptop it would take the processors that the model needs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class RunSettings:
     unlock_tests: bool = False
     allowed: Allowed = field(default_factory=Allowed)
     tests: Tests = "reached"
+    search: bool = True
+    search_grace: float = SEARCH_GRACE
 
 
 def state_folder() -> Path:

@@ -161,7 +161,7 @@ def test_without_approval_the_fix_is_written_at_once(
 def test_a_model_on_the_wire_fixes_in_two_steps(connect: Connect, toy_shop: Path, test_cart: Path) -> None:
     server = ScriptedServer("twopart")
     try:
-        client = connect(model="ollama:qwen2.5:3b", baseUrl=server.url)
+        client = connect(model="ollama:qwen2.5:3b", baseUrl=server.url, search="off")
         end = client.outcome(click(client, test_cart), PATIENCE)
         assert end["outcome"] == "fixed" and end["model"] == "ollama:qwen2.5:3b", end
         assert any(step["event"] == "call" for step in client.all("regreen/step"))

@@ -17,7 +17,8 @@ from scripted.fixtures import StartScripted
 
 
 def model(server: Any) -> tuple[str, ...]:
-    return ("--model", "ollama:qwen2.5:3b", "--base-url", server.url)
+    """The scripted model alone: these tests show the loop. What the quick search adds is in test_together.py."""
+    return ("--model", "ollama:qwen2.5:3b", "--base-url", server.url, "--search", "off")
 
 
 def test_the_built_in_search_fixes_the_two_part_bug(toy_shop: Path) -> None:
@@ -50,9 +51,8 @@ def test_a_model_is_wrong_first_reads_the_failure_and_is_right_then(
 def test_both_wires_serve(toy_shop: Path, scripted: StartScripted, wire: str) -> None:
     server = scripted("direct")
     url = server.url if wire == "ollama" else f"{server.url}/v1"
-    run = fix(
-        toy_shop, TWO_PART, "--model", f"{wire}:qwen2.5:3b", "--base-url", url, "--approval", "never", said=()
-    )
+    alone = ("--search", "off", "--approval", "never")
+    run = fix(toy_shop, TWO_PART, "--model", f"{wire}:qwen2.5:3b", "--base-url", url, *alone, said=())
     code, outcome = run.end()
     assert (code, outcome["outcome"]) == (0, "fixed")
     assert outcome["model"] == f"{wire}:qwen2.5:3b"

@@ -16,9 +16,8 @@ def test_a_full_context_is_emptied_aloud_and_the_run_goes_on(
 ) -> None:
     server = scripted("short_room")
     url = server.url if wire == "ollama" else f"{server.url}/v1"
-    run = fix(
-        toy_shop, TWO_PART, "--model", f"{wire}:qwen2.5:3b", "--base-url", url, "--approval", "never", said=()
-    )
+    alone = ("--search", "off", "--approval", "never")
+    run = fix(toy_shop, TWO_PART, "--model", f"{wire}:qwen2.5:3b", "--base-url", url, *alone, said=())
     code, outcome = run.end()
     assert (code, outcome["outcome"]) == (0, "fixed")
     told = [note["text"] for note in run.of("note") if "were cut" in note["text"]]
@@ -34,8 +33,8 @@ def test_a_first_prompt_that_is_too_long_ends_the_run_with_words_that_help(
     toy_shop: Path, scripted: StartScripted
 ) -> None:
     server = scripted("short_context")
-    code, outcome = fix(
-        toy_shop, TWO_PART, "--model", "ollama:qwen2.5:3b", "--base-url", server.url, "--approval", "never"
-    ).end()
+    alone = ("--search", "off", "--approval", "never")
+    model = ("--model", "ollama:qwen2.5:3b", "--base-url", server.url)
+    code, outcome = fix(toy_shop, TWO_PART, *model, *alone).end()
     assert (code, outcome["outcome"]) == (3, "setup_problem")
     assert "choose a smaller target, or a model with a larger context" in outcome["summary"]

@@ -25,7 +25,7 @@ FORM_KEY = "sk-proj-" + "aB3dE5fG" * 4
 
 
 def model(server: Any) -> tuple[str, ...]:
-    return ("--model", "ollama:qwen2.5:3b", "--base-url", server.url)
+    return ("--model", "ollama:qwen2.5:3b", "--base-url", server.url, "--search", "off")
 
 
 # -- connections ---------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -87,6 +88,20 @@ def several(seen: Seen) -> Answer:
 
 
 # -- weak models ------------------------------------------------------------------------------------
+
+
+def chooser(seen: Seen) -> Answer:
+    """Takes the first of the edits it may choose among; without a choice it does the job."""
+    if _ASKED.search(seen.news):
+        return Answer("1")
+    return working(False)(seen)
+
+
+def refuser(seen: Seen) -> Answer:
+    """Wants none of the edits it may choose among, and does the job, wrong on the first try."""
+    if _ASKED.search(seen.news):
+        return Answer("none")
+    return working(True)(seen)
 
 
 def weak(seen: Seen) -> Answer:
@@ -202,6 +217,7 @@ def endless(make: Callable[[], Iterator[str]]) -> Decide:
     return lambda seen: Answer(endless=make)
 
 
+_ASKED = re.compile(r"Answer with the number")
 _READ_CART = Call("read_file", {"path": toy.CART})
 _READ_OFFER = Call("read_file", {"path": toy.DISCOUNTS})
 _LOOK = Call("search_files", {"pattern": "quantities"})
@@ -232,6 +248,8 @@ POLICIES: dict[str, Policy] = {
     "swallowed": Policy(working(True, "swallowed"), "swallowed", garbled=True),
     "swallowed_unseen": Policy(working(True, "swallowed"), "swallowed", logprobs=False),
     "garbled": Policy(_TWO, garbled=True),
+    "chooser": Policy(chooser),
+    "refuser": Policy(refuser),
     "weak": Policy(weak),
     "cycle": Policy(cycle),
     "fumbles": Policy(fumbles),

@@ -1,6 +1,6 @@
 """`make tour`: the loop itself, over the wire, with a scripted model. Not a real model: its lines are written down.
 
-Four scenes, each on a fresh copy of toy_repo. The exit code is 0 when every scene ended as it should.
+Six scenes, each on a fresh copy of toy_repo. The exit code is 0 when every scene ended as it should.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ HARD = "tests/test_receipts.py::test_a_receipt_shows_discount_and_tax_by_rate"
 
 @dataclass(frozen=True)
 class Scene:
-    """What is shown, and what must come of it. `typed` is what the person answers on the keyboard."""
+    """What is shown, and what must come of it. `typed` is what the person answers on the keyboard.
+
+    The loop is shown with the quick search off: with it, small bugs like these hardly need a model.
+    """
 
     title: str
     policy: str
@@ -32,6 +35,7 @@ class Scene:
     target: str = TWO_PART
     typed: str = ""
     changes: bool = False
+    search: str = "off"
 
 
 SCENES = (
@@ -71,6 +75,15 @@ SCENES = (
         0,
         changes=True,
     ),
+    Scene(
+        "The quick search on, as it is by default: it finds an edit that passes and is not sure, so the model is asked",
+        "chooser",
+        ("--approval", "whenGreen"),
+        0,
+        typed="y\n",
+        changes=True,
+        search="on",
+    ),
 )
 
 
@@ -81,7 +94,7 @@ def play(scene: Scene, folder: Path) -> bool:
     server = ScriptedServer(scene.policy)
     command = [
         *("fix", scene.target, "--workspace", ".", "--model", "ollama:qwen2.5:3b", "--base-url", server.url),
-        *("--seal", "prefer", *scene.options),
+        *("--seal", "prefer", "--search", scene.search, *scene.options),
     ]
     shown = " ".join(command).replace(server.url, "http://scripted-model")
     print(f"\n{'=' * 100}\n{scene.title}\n{'=' * 100}\n$ regreen {shown}", flush=True)

@@ -14,6 +14,7 @@ export interface Settings {
   readablePaths: string[];
   environment: string[];
   tests: string;
+  search: string;
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
@@ -36,6 +37,7 @@ export interface ServerOptions {
   readablePaths: string[];
   environment: string[];
   tests: string;
+  search: string;
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
@@ -55,6 +57,7 @@ export function readSettings(folder = vscode.workspace.workspaceFolders?.[0]?.ur
     readablePaths: section.get<string[]>("readablePaths", []).map(path).filter(Boolean),
     environment: section.get<string[]>("environment", []),
     tests: section.get("tests", "reached"),
+    search: section.get("search", "on"),
     maxSteps: section.get("maxSteps", 12),
     maxTokens: section.get("maxTokens", 60000),
     maxSeconds: section.get("maxSeconds", 900),
@@ -82,6 +85,7 @@ export function serverOptions(settings: Settings, interpreter: string | null, ru
     readablePaths: settings.readablePaths,
     environment: settings.environment,
     tests: settings.tests,
+    search: settings.search,
     maxSteps: settings.maxSteps,
     maxTokens: settings.maxTokens,
     maxSeconds: settings.maxSeconds,

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
-from regreen.agent import prompt
+from regreen.agent import choice, prompt
 from regreen.agent.budget import Budget
 from regreen.agent.compaction import Room, Shortened
 from regreen.agent.conversation import Message, Reply, Request, ToolCall, ToolSpec, whole
 from regreen.agent.model import Listener, Model, PromptTooLong
+from regreen.agent.search import MOST_OPTIONS, Option, Search
 from regreen.agent.stops import Fixed, Rejected, Stop, Stuck, TestLooksWrong
 from regreen.agent.stuck import State, StuckDetector, calls_key
 from regreen.agent.trace import reply_event
 
 REPLIES_WITHOUT_CALL = 3
 """So many replies in a row without a call that could be carried out, and the run is stuck."""
+SAID_CHARS = 80
+"""So much of an answer that was no call at all stands in the conversation, where it chose by one."""
+_EDITS = ("edit_file", "write_file")
 _PROSE = ("", "no_call", "claims_done")
 """Reasons of a corrective (`models.dialects`) behind which there is nothing but words."""
 
@@ -37,6 +42,13 @@ class Tools(Protocol):
 
     async def carry_out(self, calls: Sequence[ToolCall], why: str, confidence: str = "") -> Sequence[Result]:
         """Carry out calls in order; raises a Stop when one of them ends the run."""
+        ...
+
+    async def offer(self, option: Option, why: str) -> Result:
+        """Propose what the quick search found, if a trial bears it out; else the result is not `ok`.
+
+        Raises the Stop that the proposal leads to.
+        """
         ...
 
     def forget(self) -> None:
@@ -94,6 +106,7 @@ class Agent:
         listener: Listener,
         emit: Callable[[Mapping[str, Any]], None],
         verified: bool = True,
+        search: Search | None = None,
     ) -> None:
         self._model = model
         self._tools = tools
@@ -103,6 +116,8 @@ class Agent:
         self._listener = listener
         self._emit = emit
         self._verified = verified
+        self._search = search
+        self._options: tuple[Option, ...] = ()
         self._stuck = StuckDetector()
         self._room = Room(model)
         self._without_call = 0
@@ -116,10 +131,75 @@ class Agent:
         """Go on until something ends the run; returns why. Only cancelling and our own errors get through."""
         self.messages = list(opening)
         try:
+            if self._search is not None:
+                await self._begin_with(self._search)
             while True:
                 await self._step()
         except Stop as stop:
             return stop
+
+    # -- the quick search beside the model -----------------------------------------------------------------
+
+    async def _begin_with(self, search: Search) -> None:
+        """What is sure is proposed without a model; the rest goes behind the evidence: a question, or where to look."""
+        found = await search.first()
+        options, told = found.options[:MOST_OPTIONS], ""
+        if found.sure is not None:
+            told = await self._offer(found.sure, prompt.QUICK_ALONE)
+            options = options[1:]
+        await search.ready()
+        self._options = options
+        parts = (told, choice.question(options) if options else found.told)
+        last = self.messages[-1]
+        self.messages[-1] = replace(
+            last, content="\n\n".join(part for part in (last.content, *parts) if part)
+        )
+
+    async def _offer(self, option: Option, origin: str) -> str:
+        """Propose an option; what came of it, for the model, or "" when it was not even shown."""
+        result = await self._tools.offer(option, f"{origin} {option.why}")
+        return result.text if result.ok else ""
+
+    async def _choose(self, reply: Reply, options: tuple[Option, ...]) -> None:
+        """Hear which of the options a model takes; anything else that it says goes its usual way."""
+        picked = choice.chosen(reply, options)
+        if picked is None:
+            if reply.calls:
+                return await self._act_instead(reply, options)
+            if reply.reason not in _PROSE or prompt.looks_wrong(reply.text) is not None:
+                return await self._answer(reply)
+            self.messages.append(Message("user", choice.own_edit()))
+            return
+        origin = prompt.quick_chosen(len(options))
+        if not reply.calls:
+            came_of_it = await self._offer(options[picked], origin)
+            self.messages.append(Message("user", choice.own_edit(came_of_it or prompt.QUICK_NOT_BORNE_OUT)))
+            return
+        option = options[picked]
+        await self._act(replace(reply, confidence=option.confidence), f"{origin} {option.why}")
+
+    async def _act_instead(self, reply: Reply, options: tuple[Option, ...]) -> None:
+        """The model makes an edit of its own. Where that fails, the best option is worth the person's look, if it is
+        not a mere guess."""
+        edits = any(call.name in _EDITS for call in reply.calls)
+        await self._act(reply)
+        best = next((option for option in options if option.confidence != "low"), None)
+        if not edits or best is None or self._scene.rejected:
+            return
+        if came_of_it := await self._offer(best, prompt.QUICK_INSTEAD):
+            self.messages.append(Message("user", choice.own_edit(came_of_it)))
+
+    async def _search_again(self) -> str:
+        """The search's part in a change of strategy: a fix that is proposed, or what it learned."""
+        if self._search is None:
+            return ""
+        found = await self._search.again()
+        for option in found.options[:MOST_OPTIONS]:
+            if came_of_it := await self._offer(option, prompt.QUICK_STUCK):
+                return came_of_it
+        return found.told
+
+    # -- one turn ------------------------------------------------------------------------------------------
 
     async def _step(self) -> None:
         n = self._budget.begin_step()
@@ -128,13 +208,17 @@ class Agent:
         reply = await self._ask(n)
         if reply.text.strip():
             self.last_text = reply.text.strip()
-        self.messages.append(Message("assistant", reply.text, reply.calls))
-        if reply.calls:
+        options, self._options = self._options, ()
+        said = reply.text or (reply.raw[:SAID_CHARS] if options else "")
+        self.messages.append(Message("assistant", said, reply.calls))
+        if options:
+            await self._choose(reply, options)
+        elif reply.calls:
             self._without_call = 0
             await self._act(reply)
         else:
             await self._answer(reply)
-        self._look(reply, before)
+        await self._look(reply, before)
 
     async def _ask(self, n: int) -> Reply:
         self._shorten(self._room.shorten(self.messages))
@@ -166,8 +250,8 @@ class Agent:
         self._emit({"event": "note", "level": "info", "text": shortened.note})
         return True
 
-    async def _act(self, reply: Reply) -> None:
-        why = prompt.first_sentence(reply.text)
+    async def _act(self, reply: Reply, why: str = "") -> None:
+        why = why or prompt.first_sentence(reply.text)
         results = await self._tools.carry_out(reply.calls, why, reply.confidence)
         for result in results:
             text = f"{result.text}\n{reply.note}" if reply.note and result is results[-1] else result.text
@@ -214,7 +298,7 @@ class Agent:
         self._doubted = True
         self.messages.append(Message("user", prompt.no_conflict_seen()))
 
-    def _look(self, reply: Reply, before: str) -> None:
+    async def _look(self, reply: Reply, before: str) -> None:
         """Ask for another strategy, once, when the run goes in circles."""
         after = self._scene.fingerprint()
         state = State(
@@ -223,12 +307,12 @@ class Agent:
             self._scene.failure_key(),
             "" if reply.calls else _plain(reply.text),
         )
-        edited = before != after or any(call.name in ("edit_file", "write_file") for call in reply.calls)
+        edited = before != after or any(call.name in _EDITS for call in reply.calls)
         if self._stuck.observe(state, edited):
             self._attempt += 1
-            self.messages.append(
-                Message("user", prompt.other_way(self._scene.failure(), self._scene.unseen()))
-            )
+            learned = await self._search_again()
+            text = prompt.other_way(self._scene.failure(), self._scene.unseen(), learned)
+            self.messages.append(Message("user", text))
 
     def _example(self) -> str:
         path = next(iter(self._scene.files_in_play()), "module.py")

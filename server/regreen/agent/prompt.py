@@ -68,15 +68,35 @@ def no_conflict_seen() -> str:
     )
 
 
-def other_way(failure: str, unseen: str = "") -> str:
-    """The change of strategy, once a run goes in circles. `unseen` is code that the failure leads to."""
+QUICK_ALONE = "Quick search for small mistakes, no model asked:"
+QUICK_INSTEAD = "Quick search for small mistakes, since the model's own edit failed:"
+QUICK_STUCK = "Quick search for small mistakes, since the model went in circles:"
+QUICK_NOT_BORNE_OUT = (
+    "That edit was tried again, and it does not hold: the target fails, or another test does."
+)
+"""Where a proposal of the search comes from, as a person reads it, and what a model hears of one that came to nothing."""
+
+
+def quick_chosen(options: int) -> str:
+    """Where a proposal comes from that a model chose."""
+    among = (
+        f"chosen by the model among {options} edits that pass" if options > 1 else "confirmed by the model"
+    )
+    return f"Quick search for small mistakes, {among}:"
+
+
+def other_way(failure: str, unseen: str = "", learned: str = "") -> str:
+    """The change of strategy, once a run goes in circles.
+
+    `unseen` is code that the failure leads to, `learned` what a search for small mistakes found out.
+    """
     where = (
         "the fault may be in this code, which the failure leads to"
         if unseen
         else "look at a different function of the ones shown, or read the file the failure points to"
     )
     parts = [f"You have tried that before and it did not help. Take another way: {where}."]
-    parts += [unseen] if unseen else []
+    parts += [part for part in (unseen, learned) if part]
     return "\n".join([*parts, f"The target still fails:\n{failure}"])
 
 

@@ -15,6 +15,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "approval": ("everyEdit", "whenGreen", "never"),
     "seal": ("require", "prefer", "off"),
     "tests": ("reached", "all"),
+    "search": ("on", "off"),
 }
 _TEXTS = ("interpreter", "run_python", "model", "base_url")
 _COUNTS = ("max_steps", "max_tokens", "max_seconds")
@@ -37,6 +38,7 @@ class Settings:
     readable_paths: tuple[str, ...] = ()
     tests: str = "reached"
     environment: tuple[str, ...] = ()
+    search: str = "on"
 
     def updated(self, options: Mapping[str, Any]) -> tuple[Settings, list[str]]:
         """These settings with what `options` sets, and a line for every value that cannot be used.
@@ -72,6 +74,8 @@ class Settings:
             arguments.append("--allow-network")
         if self.tests != "reached":
             arguments += ["--tests", self.tests]
+        if self.search != "on":
+            arguments += ["--search", self.search]
         arguments += [f"--env={name}" for name in self.environment]
         return arguments + [f"--readable={path}" for path in self.readable_paths]
 

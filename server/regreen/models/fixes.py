@@ -72,17 +72,15 @@ def sure(patch: Patch, found: Findings, more_edits: int = 0) -> str:
 
 
 def found_by(findings: Findings, text: Texts, around_model: bool = False) -> Found:
-    """The findings as the loop takes them. `text` gives a file as it was searched; `around_model`: it held a model's edit."""
-    options = [
-        option(patch, findings, text, int(around_model)) for patch in findings.survivors[:MOST_OPTIONS]
-    ]
-    return Found(
-        tuple(options),
-        "" if options else told(findings, text, around_model),
-        findings.tried,
-        findings.seconds,
-        not findings.finished,
-    )
+    """The findings as the loop takes them. `text` gives a file as it was searched.
+
+    `around_model`: the files held a model's edit. Then only a single small change counts as its mending (with two or
+    more, a wrong edit is bent until the test passes), and where to look was said before.
+    """
+    patches = [p for p in findings.survivors if not around_model or len(p.edits) == 1][:MOST_OPTIONS]
+    options = tuple(option(patch, findings, text, int(around_model)) for patch in patches)
+    learned = "" if options else told(findings, text, around_model)
+    return Found(options, learned, findings.tried, findings.seconds, not findings.finished)
 
 
 def option(patch: Patch, found: Findings, text: Texts, more_edits: int = 0) -> Option:
@@ -104,7 +102,7 @@ def option(patch: Patch, found: Findings, text: Texts, more_edits: int = 0) -> O
 def told(found: Findings, text: Texts, around_model: bool = False) -> str:
     """Where to look and what moved the failure, for a model: bounded, and "" when nothing was learned."""
     moves = _moves(found, text)
-    lines = _likely_lines(found, text)
+    lines = [] if around_model else _likely_lines(found, text)
     if not moves and not lines:
         return ""
     head = "A quick search"

@@ -17,14 +17,14 @@ class ReplayEnded(RegreenError):
 
 
 class ReplayModel:
-    """Gives back the replies of a trace, in order. Raises UsageError for a file that is no trace, or has none."""
+    """Gives back the replies of a trace, in order; `events` are all its lines. Raises UsageError for a file that is no trace, or has none."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        events = read_trace(path)
-        self._replies = [event for event in events if event.get("event") == "reply"]
+        self.events = read_trace(path)
+        self._replies = [event for event in self.events if event.get("event") == "reply"]
         self._given = 0
-        if not self._replies:
+        if not self._replies and not any(event.get("event") == "search" for event in self.events):
             raise UsageError(f"{path} holds no reply of a model, so there is nothing to replay.")
 
     @property

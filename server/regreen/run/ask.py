@@ -9,6 +9,7 @@ from regreen.agent import prompt
 from regreen.agent.loop import Agent
 from regreen.agent.model import Model
 from regreen.agent.stops import NotVerified, Rejected, SetupProblem, Stop, Stuck
+from regreen.repair.ground import SearchGround
 from regreen.run.bench import Bench
 from regreen.run.protocol import Channel
 from regreen.run.session import Session
@@ -40,13 +41,20 @@ class AskSession(Session):
         self.label = task
 
     async def _fix(
-        self, stack: contextlib.AsyncExitStack, judge: Judge, trial: Trial, runner: TestRunner, model: Model
+        self,
+        stack: contextlib.AsyncExitStack,
+        judge: Judge,
+        trial: Trial,
+        runner: TestRunner,
+        model: Model,
+        ground: SearchGround,
     ) -> Stop:
         if model.name == "builtin":
             raise SetupProblem(
                 "A task in words needs a model: start Ollama (`ollama serve`), or name one with --model. "
                 "The built-in search can only fix a named test."
             )
+        self._model_needed.set()
         warming = self._beside(stack, self._warm(model))
         suite = SuiteJudge(runner, trial)
         with self._budget.clock.spend("tests"):

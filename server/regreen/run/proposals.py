@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from regreen.agent.budget import Clock
+from regreen.agent.search import Found, Option
 from regreen.agent.stops import Fixed, Rejected, SetupProblem
 from regreen.run.protocol import Channel, Decision, Emit
 from regreen.run.reasons import Reasons
@@ -24,6 +26,10 @@ from regreen.workspace.writer import Conflict, Writer
 
 _RANK = {"fixed": 4, "forward": 3, "changed": 2, "same": 1, "worse": 0}
 
+NEAR_MISS = "To that edit, the quick search for small mistakes added one small change:"
+MENDS_TRIED = 3
+"""So many of the edits that the search found on top of a failing one are put to a trial."""
+
 
 class Trials(Protocol):
     """Who runs trials."""
@@ -33,8 +39,18 @@ class Trials(Protocol):
         ...
 
 
+class Nearby(Protocol):
+    """Who looks around an edit that failed in its trial."""
+
+    async def around(self, changes: Sequence[FileChange]) -> Found:
+        """Edits on top of these changes with which the target passes, or what was learned."""
+        ...
+
+
 class Desk:
-    """Settles proposals one at a time, by the approval mode."""
+    """Settles proposals one at a time, by the approval mode. `nearby` (None: nobody) is asked about edits that fail."""
+
+    nearby: Nearby | None = None
 
     def __init__(
         self,
@@ -72,25 +88,32 @@ class Desk:
 
     async def submit(self, changes: Sequence[FileChange], why: str, confidence: str) -> Settled:
         """Try, show, decide and write one proposal; see BRIEF's table of approval modes in docs/architecture.md."""
-        key = tuple((change.path, change.after) for change in changes)
-        if key in self._refused:
-            return Settled(
-                "The person has rejected exactly this edit. Propose something else.",
-                "rejected before, not shown",
-            )
-        for change in changes:
-            if tampering := reaches_into_runner(change.before or "", change.after, change.path):
-                return Settled(f"Refused: {tampering} Mend the code itself.", f"refused: {tampering}")
-        self._note_bases(changes)
-        self.tried += 1
-        verdict = await self._trial(changes)
+        if objection := self._objection(changes):
+            return objection
+        verdict = await self._begin(changes)
         self._draft.remember(changes)
-        if self.approval == "everyEdit" or verdict.fixed:
-            whole = self._with_pending(changes) if self.approval != "everyEdit" else list(changes)
-            if self.approval != "everyEdit" and self._reasons:
-                why = " ".join([*self._reasons.standing({c.path: c.after for c in whole}), why])
-            return await self._show(whole, key, verdict, why, confidence)
-        return self._hold(changes, verdict, why)
+        learned = ""
+        if self.nearby is not None and not verdict.fixed and verdict.target != "passed":
+            found = await self.nearby.around(changes)
+            if better := await self._mended(changes, found.options):
+                changes, option, verdict = better
+                why, confidence = f"{why} {NEAR_MISS} {option.why}".strip(), option.confidence
+                learned = f"It was your edit, with one small change on top:\n{option.diff}"
+            else:
+                learned = found.told
+        settled = await self._settle(changes, verdict, why, confidence)
+        if learned and settled.stop is None and (verdict.fixed or not self.rejected):
+            settled = replace(settled, text=f"{settled.text}\n{learned}")
+        return settled
+
+    async def offer(self, changes: Sequence[FileChange], why: str, confidence: str) -> Settled:
+        """Settle a proposal that no model made: it is dropped, unseen, unless the trial says that it is the fix."""
+        if objection := self._objection(changes):
+            return replace(objection, shown=False)
+        verdict = await self._begin(changes)
+        if not verdict.fixed:
+            return Settled(after_trial(verdict), f"not shown: {verdict.summary()}", verdict, shown=False)
+        return await self._settle(changes, verdict, why, confidence)
 
     async def confirm(self) -> Settled:
         """Judge the draft as it is now; edits that wait are shown when they turn out to be the fix."""
@@ -98,8 +121,7 @@ class Desk:
         verdict = await self._trial([])
         self.failure = verdict.failure or self.failure
         if verdict.fixed and waiting:
-            key = tuple((change.path, change.after) for change in waiting)
-            return await self._show(waiting, key, verdict, " ".join(self.reasons), self.confidence)
+            return await self._show(waiting, _key(waiting), verdict, " ".join(self.reasons), self.confidence)
         return Settled(after_trial(verdict), verdict.summary(), verdict)
 
     @property
@@ -108,6 +130,60 @@ class Desk:
         return self._reasons.standing({c.path: c.after for c in (*self.written, *self._draft.pending())})
 
     # -- the steps -----------------------------------------------------------------------------------
+
+    def _objection(self, changes: Sequence[FileChange]) -> Settled | None:
+        """Why changes are not even tried."""
+        if _key(changes) in self._refused:
+            return Settled(
+                "The person has rejected exactly this edit. Propose something else.",
+                "rejected before, not shown",
+            )
+        for change in changes:
+            if tampering := reaches_into_runner(change.before or "", change.after, change.path):
+                return Settled(f"Refused: {tampering} Mend the code itself.", f"refused: {tampering}")
+        return None
+
+    async def _begin(self, changes: Sequence[FileChange]) -> Verdict:
+        self._note_bases(changes)
+        self.tried += 1
+        return await self._trial(changes)
+
+    async def _mended(
+        self, changes: Sequence[FileChange], options: Sequence[Option]
+    ) -> tuple[list[FileChange], Option, Verdict] | None:
+        """The first option that makes a failing edit the fix, as changes of both together, tried."""
+        for option in options[:MENDS_TRIED]:
+            both = self._on_top(changes, option)
+            if both is None or self._objection(both):
+                continue
+            verdict = await self._begin(both)
+            if verdict.fixed:
+                return both, option, verdict
+        return None
+
+    def _on_top(self, changes: Sequence[FileChange], option: Option) -> list[FileChange] | None:
+        """An option's edits on top of changes that are not in the draft; None when they do not fit, or may not be."""
+        texts = {change.path: change.after for change in changes}
+        for call in option.calls:
+            path, find = str(call.arguments["path"]), str(call.arguments["find"])
+            text = texts[path] if path in texts else self._draft.text(path)
+            if text is None or text.count(find) != 1:
+                return None
+            texts[path] = text.replace(find, str(call.arguments["replace"]))
+            if self._workspace.may_write(path, texts[path]).permission in ("locked", "refused"):
+                return None
+        return [self._draft.change(path, text) for path, text in texts.items()]
+
+    async def _settle(
+        self, changes: Sequence[FileChange], verdict: Verdict, why: str, confidence: str
+    ) -> Settled:
+        self.verdict = verdict
+        if self.approval == "everyEdit" or verdict.fixed:
+            whole = self._with_pending(changes) if self.approval != "everyEdit" else list(changes)
+            if self.approval != "everyEdit" and self.reasons:
+                why = " ".join([*self.reasons, why])
+            return await self._show(whole, _key(changes), verdict, why, confidence)
+        return self._hold(changes, verdict, why)
 
     async def _trial(self, changes: Sequence[FileChange]) -> Verdict:
         with self._clock.spend("tests"):
@@ -269,6 +345,11 @@ class Desk:
             if change.path not in self._based:
                 self._based.add(change.path)
                 self._emit({"event": "base", "path": change.path, "text": change.before})
+
+
+def _key(changes: Sequence[FileChange]) -> tuple[tuple[str, str], ...]:
+    """Equal for proposals that leave the same files."""
+    return tuple((change.path, change.after) for change in changes)
 
 
 def _as_decided(change: FileChange, decision: Decision) -> FileChange:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import contextlib
 import sys
@@ -20,7 +19,6 @@ from regreen.agent.loop import Agent
 from regreen.agent.model import Model
 from regreen.agent.stops import (
     EXIT_CODES,
-    AlreadyPassing,
     Cancelled,
     OutcomeName,
     Rejected,
@@ -32,11 +30,12 @@ from regreen.agent.trace import TraceWriter, span_event
 from regreen.errors import RegreenError, UsageError
 from regreen.models.builtin import BuiltinModel
 from regreen.models.choose import choose
-from regreen.models.faults import MissingModel
 from regreen.redact import Redactor
 from regreen.repair.ground import SearchGround
 from regreen.run.bench import Bench
+from regreen.run.beside import LiveFinder, SearchBeside, finder_for
 from regreen.run.consent import seal_mode
+from regreen.run.fixable import check_fixable
 from regreen.run.folders import RunFolders
 from regreen.run.listener import ModelListener
 from regreen.run.outcome import Ending
@@ -45,6 +44,7 @@ from regreen.run.protocol import Channel, Event
 from regreen.run.resume import Earlier
 from regreen.run.telling import Teller
 from regreen.run.turn import turn
+from regreen.run.warming import warm
 from regreen.settings import RunSettings
 from regreen.testing.evidence import gather
 from regreen.testing.judge import Judge
@@ -52,7 +52,6 @@ from regreen.testing.report import Failure, Report
 from regreen.testing.runner import TestRunner
 from regreen.testing.seal.choose import choose as choose_seal
 from regreen.testing.seal.door import Seal
-from regreen.testing.setup_problem import setup_problem
 from regreen.testing.target import Target
 from regreen.tools import menu
 from regreen.tools.toolbox import Toolbox
@@ -109,6 +108,7 @@ class Session:
         self._model_name = settings.model
         self._seal_name = ""
         self._notes: list[str] = []
+        self._model_needed = asyncio.Event()
 
     @property
     def wrote(self) -> bool:
@@ -182,11 +182,12 @@ class Session:
             judge = Judge(
                 runner, trial, self.target, locked=self._locked, whole=self._settings.tests == "all"
             )
-            model = await self._choose_model(choice.seal, trial, judge)
+            ground = self._ground(choice.seal, judge)
+            model = await self._choose_model(ground)
             stack.push_async_callback(model.aclose)
             self._started(model)
             self._beside(stack, self._tick())
-            return await self._fix(stack, judge, trial, runner, model)
+            return await self._fix(stack, judge, trial, runner, model, ground)
 
     @staticmethod
     def _beside(stack: contextlib.AsyncExitStack, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -204,21 +205,32 @@ class Session:
         return self._workspace.may_write(path).permission in ("locked", "refused")
 
     async def _fix(
-        self, stack: contextlib.AsyncExitStack, judge: Judge, trial: Trial, runner: TestRunner, model: Model
+        self,
+        stack: contextlib.AsyncExitStack,
+        judge: Judge,
+        trial: Trial,
+        runner: TestRunner,
+        model: Model,
+        ground: SearchGround,
     ) -> Stop:
         warming = self._beside(stack, self._warm(model))
+        search = self._search_beside(stack, model, ground, warming)
         if self._earlier:
             self._draft.keep([self._draft.change(p, text) for p, text in self._earlier.texts.items()])
         report = await self._baseline(judge)
         evidence = gather(self.target, report, self._draft.text)
         self._emit({"event": "evidence", **evidence.to_json(), "seconds": round(report.seconds, 3)})
         self._beside(stack, judge.broaden(self._draft.overlay()))
-        await warming
+        if search is None:
+            await warming
         desk = self._desk = self._new_desk(judge, evidence.failure)
+        desk.nearby = search
         shown = [unit.path for unit in evidence.functions]
         bench = Bench(self.target, self._draft, desk, trial, runner, self._budget.clock, shown)
         toolbox = Toolbox(self._workspace, self._draft, desk, bench, self._emit)
-        self._agent = Agent(model, toolbox, self.tools, bench, self._budget, self._listener, self._emit)
+        self._agent = Agent(
+            model, toolbox, self.tools, bench, self._budget, self._listener, self._emit, search=search
+        )
         told = self._earlier.told() if self._earlier else ""
         stop = await self._agent.run(prompt.opening(evidence.render(), told))
         if isinstance(stop, Stuck) and desk.rejected:
@@ -243,82 +255,65 @@ class Session:
         """The target alone, run fresh. Raises the Stop for a target that needs no fix or cannot have one."""
         with self._budget.clock.spend("tests"):
             report = await judge.baseline(self._draft.overlay())
-        if broken := self._syntax_error_in_test():
-            raise SetupProblem(broken)
-        if all(record.outcome == "missing" for record in report.tests.values()) and report.finished:
-            raise UsageError(f"There is no test {self.target.nodeid}. `regreen tests` lists those there are.")
-        if problem := setup_problem(report):
-            raise SetupProblem(problem)
-        if not report.failed:
-            if report.passed:
-                raise AlreadyPassing(f"{self.target.nodeid} passes already; nothing was changed.")
-            raise SetupProblem(
-                f"{self.target.nodeid} is skipped or expected to fail, so there is nothing to turn green."
-            )
+        check_fixable(self.target, self._draft.text(self.target.path) or "", report)
         return report
-
-    def _syntax_error_in_test(self) -> str:
-        """The test file is locked, so nothing but the person can mend it."""
-        try:
-            ast.parse(self._draft.text(self.target.path) or "")
-        except SyntaxError as error:
-            return f"{self.target.path} does not parse, line {error.lineno}: {error.msg}. Mend the test file first."
-        except ValueError as error:
-            return f"{self.target.path} does not parse: {error}. Mend the test file first."
-        return ""
 
     # -- the parts -------------------------------------------------------------------------------------
 
-    async def _choose_model(self, seal: Seal, trial: Trial, judge: Judge) -> Model:
-        def make_builtin() -> Model:
-            return BuiltinModel(
-                SearchGround(
-                    target=self.target,
-                    python=self._python,
-                    workspace=self._workspace.root,
-                    seal=seal,
-                    scratch=self._folders.scratch,
-                    trial=trial,
-                    baseline=lambda: judge.first,
-                    overlay=self._draft.overlay,
-                    read=self._draft.current,
-                    writable=lambda path: self._workspace.may_write(path).permission == "allow",
-                    files=self._workspace.files,
-                )
-            )
+    def _ground(self, seal: Seal, judge: Judge) -> SearchGround:
+        return SearchGround(
+            target=self.target,
+            python=self._python,
+            workspace=self._workspace.root,
+            seal=seal,
+            scratch=self._folders.scratch,
+            baseline=lambda: judge.first,
+            overlay=self._draft.overlay,
+            read=self._draft.current,
+            writable=lambda path: self._workspace.may_write(path).permission == "allow",
+            files=self._workspace.files,
+        )
 
+    async def _choose_model(self, ground: SearchGround) -> Model:
         return await choose(
             self._settings.model,
             base_url=self._settings.base_url,
-            make_builtin=make_builtin,
+            make_builtin=lambda: BuiltinModel(ground),
             notes=self._note,
             warn=lambda text: self._note(text, "warning"),
             max_cost=self._settings.allowance.cost,
         )
 
+    def _search_beside(
+        self,
+        stack: contextlib.AsyncExitStack,
+        model: Model,
+        ground: SearchGround,
+        warming: asyncio.Task[None],
+    ) -> SearchBeside | None:
+        """The quick search beside a model; None where it is the model, or is switched off."""
+        if not self._settings.search or model.name == "builtin":
+            self._model_needed.set()
+            return None
+        finder = finder_for(model, ground, self._draft)
+        if isinstance(finder, LiveFinder):
+            stack.push_async_callback(finder.quick.aclose)
+            finder.quick.start_early()
+        return SearchBeside(
+            finder,
+            self._budget,
+            self._emit,
+            self._progress,
+            warming,
+            self._model_needed,
+            self._settings.search_grace,
+        )
+
     async def _warm(self, model: Model) -> None:
         system = (Message("system", self.system),)
-        try:
-            await model.warm(system, self.tools, self._listener)
-        except MissingModel as missing:
-            if not missing.can_pull or not self._settings.interactive or not await self._may_pull(missing):
-                raise
-            await missing.pull(self._progress)
-            await model.warm(system, self.tools, self._listener)
-
-    async def _may_pull(self, missing: MissingModel) -> bool:
-        with self._budget.clock.spend("person"):
-            answer = await self._channel.ask(
-                {
-                    "event": "question",
-                    "id": "pull",
-                    "kind": "pull",
-                    "text": f"The model {missing.model} is not on this machine yet. Pull it now?",
-                    "choices": ["Pull", "Cancel"],
-                    "default": "Cancel",
-                }
-            )
-        return answer == "Pull"
+        asker = self._channel if self._settings.interactive else None
+        clock, needed = self._budget.clock, self._model_needed.wait
+        await warm(model, system, self.tools, self._listener, asker, needed, clock, self._progress)
 
     def _close_journal(self) -> None:
         for path, kept in self._journal.close():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from regreen.agent.conversation import ToolCall
+from regreen.agent.search import Option
 from regreen.agent.stops import Stop
 from regreen.testing.verdict import Verdict
 from regreen.tools import menu
@@ -39,12 +40,13 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of a proposal. `stop` is set when the run is over with it."""
+    """What became of a proposal. `stop` is set when the run is over with it; `shown` is False for an offer dropped."""
 
     text: str
     summary: str
     verdict: Verdict | None = None
     stop: Stop | None = None
+    shown: bool = True
 
 
 class Desk(Protocol):
@@ -53,6 +55,13 @@ class Desk(Protocol):
     async def submit(self, changes: Sequence[FileChange], why: str, confidence: str) -> Settled:
         """Settle one proposal. The draft holds whatever was kept of it afterwards."""
         ...
+
+    async def offer(self, changes: Sequence[FileChange], why: str, confidence: str) -> Settled:
+        """Settle a proposal that no model made: it is dropped, unseen, unless the trial says that it is the fix."""
+        ...
+
+
+Settle = Callable[[Sequence[FileChange], str, str], Awaitable[Settled]]
 
 
 class Tests(Protocol):
@@ -100,7 +109,7 @@ class Toolbox:
         while index < len(calls):
             group = self._edits_from(calls, index)
             if group:
-                settled, done = await self._propose(group, why, confidence)
+                settled, done = await self._propose(group, why, confidence, self._desk.submit)
                 index += len(group)
             else:
                 settled, done = None, [await self._one(calls[index])]
@@ -109,6 +118,13 @@ class Toolbox:
             if settled and settled.stop:
                 raise settled.stop
         return results
+
+    async def offer(self, option: Option, why: str) -> ToolResult:
+        """Propose what a search found; `ok` when it was shown. Raises the Stop that the proposal led to."""
+        settled, results = await self._propose(option.calls, why, option.confidence, self._desk.offer)
+        if settled and settled.stop:
+            raise settled.stop
+        return replace(results[-1], ok=settled is not None and settled.shown)
 
     def forget(self) -> None:
         """What was read may be read again: the conversation no longer holds it."""
@@ -123,7 +139,7 @@ class Toolbox:
     # -- edits ---------------------------------------------------------------------------------------
 
     async def _propose(
-        self, calls: Sequence[ToolCall], why: str, confidence: str
+        self, calls: Sequence[ToolCall], why: str, confidence: str, settle: Settle
     ) -> tuple[Settled | None, list[ToolResult]]:
         """All edits of a group on top of each other, as one proposal; a refused edit stays out of it."""
         texts: dict[str, str] = {}
@@ -142,7 +158,7 @@ class Toolbox:
         changes = [self._draft.change(path, text) for path, text in texts.items()]
         if not changes:
             return None, [result for result in results if result is not None]
-        settled = await self._desk.submit(changes, why, confidence)
+        settled = await settle(changes, why, confidence)
         taken = [i for i, result in enumerate(results) if result is None]
         for i in taken:
             last = i == taken[-1]

@@ -26,6 +26,13 @@ def test_which_tests_decide_and_which_variables_they_see_are_passed_on() -> None
     assert not any(word.startswith(("--tests", "--env")) for word in Settings().arguments())
 
 
+def test_the_quick_search_can_be_switched_off() -> None:
+    settings, problems = Settings().updated({"search": "off"})
+    assert problems == []
+    assert settings.arguments()[-2:] == ["--search", "off"]
+    assert "--search" not in Settings().arguments()
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -40,6 +47,7 @@ def test_which_tests_decide_and_which_variables_they_see_are_passed_on() -> None
         {"environment": ["SHOP_URL=x"]},
         {"environment": ["--seal=off"]},
         {"tests": "some"},
+        {"search": True},
     ],
 )
 def test_a_value_in_another_form_is_ignored_and_said(options: dict[str, object]) -> None:
