@@ -129,10 +129,6 @@ class MoneyUsedUp(BudgetUsedUp):
 
 def dollars(amount: float) -> str:
     """An amount as a person reads it, small ones to two digits that count: "$1.50", "$0.0042"."""
-    return (
-        f"${amount:.2f}"
-        if amount >= 0.1 or amount == 0
-        else f"${amount:.2g}"
-        if amount >= 0.0001
-        else "<$0.0001"
-    )
+    if amount >= 0.1 or amount == 0:
+        return f"${amount:.2f}"
+    return f"${amount:.2g}" if amount >= 0.0001 else "<$0.0001"
