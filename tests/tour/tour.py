@@ -78,7 +78,7 @@ SCENES = (
     Scene(
         "The quick search on, as it is by default: it finds an edit that passes and is not sure, so the model is asked",
         "chooser",
-        ("--approval", "whenGreen"),
+        ("--approval", "whenGreen", "--search-grace", "60"),
         0,
         typed="y\n",
         changes=True,

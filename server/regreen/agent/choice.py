@@ -38,14 +38,11 @@ _NONE = re.compile(
 def question(options: Sequence[Option]) -> str:
     """The question put to a model once, behind the evidence."""
     many = len(options) > 1
-    count = f"These {len(options)} small edits each make" if many else "This small edit makes"
-    lines = [
-        f"{count} the test pass. A test can pass by chance: is {'one of them' if many else 'it'} what the code means?"
-    ]
+    count = "Each of these edits makes" if many else "This edit makes"
+    lines = [f"{count} the test pass, perhaps by chance. Is {'one of them' if many else 'it'} right?"]
     for number, option in enumerate(options[:MOST_OPTIONS], 1):
-        lines.append(f"{number}.\n{_cut(option.diff)}")
-    numbers = f"1 to {len(options)}" if many else "1"
-    lines.append(f'Answer with the number ({numbers}) or "none", and nothing else.')
+        lines.append(f"{number}. {_cut(option.diff)}")
+    lines.append('Answer with the number or "none", nothing else.')
     return "\n".join(lines)
 
 

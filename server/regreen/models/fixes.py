@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 from regreen.agent.conversation import ToolCall
@@ -94,8 +95,10 @@ def option(patch: Patch, found: Findings, text: Texts, more_edits: int = 0) -> O
         calls.append(ToolCall("edit_file", arguments))
         words.append(sentence(whole, group))
         old, new = _differing(arguments["find"], arguments["replace"])
-        place = f"{group[0].path}, line {group[0].line}" + (f", {group[0].scope}" if group[0].scope else "")
-        shown.append("\n".join([f"{place}:", *(f"-{line}" for line in old), *(f"+{line}" for line in new)]))
+        lines = textwrap.dedent("\n".join([*old, *new])).split("\n")
+        signs = "-" * len(old) + "+" * len(new)
+        diff = [sign + line for sign, line in zip(signs, lines, strict=False)]
+        shown.append("\n".join([f"{group[0].path}:{group[0].line}", *diff]))
     return Option(tuple(calls), "; ".join(words) + ".", sure(patch, found, more_edits), "\n".join(shown))
 
 
@@ -114,7 +117,7 @@ def told(found: Findings, text: Texts, around_model: bool = False) -> str:
     if lines:
         parts += ["Lines the failure points to, likeliest first:", *lines]
     if moves:
-        parts += ["Edits that moved the failure:", *moves]
+        parts += ["Edits that moved the failure:", *moves[: 1 if around_model else None]]
     kept: list[str] = []
     for part in parts:
         if sum(len(line) + 1 for line in kept) + len(part) > TOLD_CHARS:
