@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import re
 import secrets
 import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -126,11 +127,13 @@ class TestRunner:
         server = self._warm if warm and self._warm and self._warm.alive and self._warm.tree == tree else None
         run = self._prepare(tree, self._warm_scratch if server else self._scratch)
         try:
-            job["args"] = self._arguments(run, selection)
+            shared = self._warm_scratch if server else run.folder
+            job["args"] = self._arguments(run, selection, shared)
+            job["cache"], job["links"] = str(shared / "cache"), str(shared / "paths")
             # pytest before 7 splits ids at every "::"; the probe then keeps the cases that are wanted.
             job["only"] = [item for item in selection if "::" in item.partition("[")[2]]
             self._write_job(run, tree, job)
-            finished = await server.run(run.folder, self._limits(wall)) if server else None
+            finished = await server.run(run.folder, _shape(job), self._limits(wall)) if server else None
             if finished is None and server:
                 # It has gone meanwhile: the same once more, cold.
                 return await self._pytest(tree, selection, job, wall, False)
@@ -156,8 +159,8 @@ class TestRunner:
         root = self.workspace if self.seal.mounts else tree
         return _Run(folder, root, secrets.token_bytes(32))
 
-    def _arguments(self, run: _Run, selection: Sequence[str]) -> list[str]:
-        options = [option.format(folder=run.folder) for option in _ALWAYS]
+    def _arguments(self, run: _Run, selection: Sequence[str], folder: Path) -> list[str]:
+        options = [option.format(folder=folder) for option in _ALWAYS]
         wanted = [item.partition("[")[0] if "::" in item.partition("[")[2] else item for item in selection]
         return [*options, *dict.fromkeys(_absolute(run.root, item) for item in wanted)]
 
@@ -181,6 +184,11 @@ class TestRunner:
             return await running.wait()
         finally:
             await asyncio.shield(running.kill())
+
+
+def _shape(job: Mapping[str, Any]) -> str:
+    """Equal for jobs that can follow each other on the same stage, see probe/regreen_stage.py."""
+    return hashlib.blake2b(json.dumps(job, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _absolute(root: Path, item: str) -> str:

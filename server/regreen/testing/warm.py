@@ -23,11 +23,15 @@ _OUTPUT_FACTOR = 8
 
 
 class WarmPytest:
-    """A sealed process with pytest imported. Runs wait for each other; a run that must be stopped takes it along."""
+    """A sealed process with pytest imported. Runs wait for each other; a run that must be stopped takes it along.
+
+    `staged` tells of the last run whether all that comes before the collection was there already.
+    """
 
     def __init__(self, running: Running, tree: Path, to_child: int, from_child: int) -> None:
         self.tree = tree
         self.alive = True
+        self.staged = False
         self._running = running
         self._to_child = to_child
         self._from_child = from_child
@@ -71,8 +75,11 @@ class WarmPytest:
             return None
         return warm
 
-    async def run(self, folder: Path, limits: Limits) -> Finished | None:
-        """Run the job in `folder`; None when the process has gone and the run must be made cold."""
+    async def run(self, folder: Path, shape: str, limits: Limits) -> Finished | None:
+        """Run the job in `folder`; None when the process has gone and the run must be made cold.
+
+        Jobs of the same `shape` differ in their folder and key alone; then what comes before the collection is shared.
+        """
         async with self._lock:
             if not self.alive:
                 return None
@@ -80,7 +87,7 @@ class WarmPytest:
                 hand_over(folder, nobody())
             begun = time.monotonic()
             try:
-                os.write(self._to_child, str(folder / "job.json").encode() + b"\n")
+                os.write(self._to_child, f"{shape} {folder / 'job.json'}\n".encode())
                 answer = await self._answer(folder, limits)
                 if isinstance(answer, str):
                     await self.close()
@@ -121,7 +128,8 @@ class WarmPytest:
             return Finished(status, None, output, cut, seconds, f"stopped after {seconds:.0f} s")
         if not answer:
             return None
-        status = json.loads(answer)["status"]
+        said = json.loads(answer)
+        status, self.staged = said["status"], bool(said["stage"])
         code = os.waitstatus_to_exitcode(status)
         return Finished("exited", code if code >= 0 else 128 - code, output, cut, seconds)
 

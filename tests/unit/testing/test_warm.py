@@ -122,3 +122,166 @@ async def test_when_the_warm_process_dies_the_run_is_made_cold(bench: Bench) -> 
     report = await run(bench, "test_kills_its_parent", wall=20)
     assert report.tests["test_x.py::test_kills_its_parent"].outcome in ("passed", "crashed")
     assert (await run(bench, "test_fresh")).passed
+
+
+# --- what stands ready between runs is used only as long as nothing of it has changed ---------------------------------
+
+STAGED = {
+    "shop.py": "PRICE = 1\n",
+    "fixtures.txt": "1",
+    "sub/test_shop.py": """\
+        import os
+
+        import shop
+
+
+        def test_price(price, capsys):
+            assert price == shop.PRICE
+
+
+        def test_ends(price):
+            print("left over by a crash", flush=True)
+            os._exit(3)
+
+
+        def test_says():
+            print("its own words")
+            assert 0
+        """,
+    "conftest.py": """\
+        import pathlib
+
+        import pytest
+
+        import helper
+
+        GIVEN = int(pathlib.Path(__file__).with_name("fixtures.txt").read_text())
+
+
+        @pytest.fixture
+        def price():
+            return GIVEN * helper.FACTOR
+        """,
+    "helper.py": "FACTOR = 1\n",
+    "pytest.ini": "[pytest]\n",
+}
+PRICE = "sub/test_shop.py::test_price"
+
+
+class Warm:
+    """Warm runs of a project, and whether each of them had its set-up ready."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+
+    async def run(self, overlay: dict[str, bytes] | None = None, name: str = PRICE) -> tuple[bool, Report]:
+        tree = self.bench.trial.prepare(overlay or {})
+        report = await self.bench.runner.run(tree, [name], warm=True, trace_lines=True)
+        warm = self.bench.runner._warm  # pyright: ignore
+        assert warm is not None and warm.alive, "the run was not a warm one"
+        return warm.staged, report
+
+
+@pytest.fixture
+async def staged(tmp_path: Path) -> AsyncIterator[Warm]:
+    made = Bench(tmp_path, STAGED)
+    assert await made.runner.warm_up(made.trial.prepare())
+    yield Warm(made)
+    await made.runner.aclose()
+
+
+async def test_what_comes_before_the_collection_is_done_once(staged: Warm) -> None:
+    for _ in range(3):
+        ready, report = await staged.run()
+        assert ready
+        assert report.passed == (PRICE,)
+        assert report.pytest and report.python
+        assert report.executed["sub/test_shop.py"]
+        assert "test session starts" in report.output
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("fixtures.txt", "2"),
+        ("helper.py", "FACTOR = 2\n"),
+        ("shop.py", "PRICE = 2\n"),
+        ("conftest.py", STAGED["conftest.py"].replace("GIVEN *", "2 *")),
+        ("sub/conftest.py", "import pytest\n\n@pytest.fixture\ndef price():\n    return 2\n"),
+        ("pytest.ini", "[pytest]\nusefixtures = missing_one\n"),
+        ("sub/pytest.ini", "[pytest]\nusefixtures = missing_one\n"),
+        ("sub/test_shop.py", "def test_price():\n    assert 0\n"),
+        ("sub/__init__.py", "raise RuntimeError('no')\n"),
+    ],
+)
+async def test_whatever_changes_is_seen(staged: Warm, path: str, text: str) -> None:
+    import textwrap
+
+    assert (await staged.run())[1].passed
+    for _ in range(2):
+        _, report = await staged.run({path: textwrap.dedent(text).encode()})
+        assert not report.passed, path
+        assert (await staged.run())[1].passed
+
+
+async def test_a_file_made_by_the_set_up_is_there_in_every_run(tmp_path: Path) -> None:
+    files = {
+        "conftest.py": "import pathlib\n(pathlib.Path(__file__).parent / 'made').write_text('x')\n",
+        "test_x.py": "import pathlib\n\ndef test_x():\n    assert pathlib.Path('made').exists()\n",
+    }
+    warm = Warm(Bench(tmp_path, files))
+    assert await warm.bench.runner.warm_up(warm.bench.trial.prepare())
+    for _ in range(3):
+        ready, report = await warm.run(name="test_x.py::test_x")
+        assert not ready
+        assert report.passed
+    await warm.bench.runner.aclose()
+
+
+@pytest.mark.parametrize(
+    "conftest",
+    [
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",
+        "import socket\nSERVER = socket.socket()\nSERVER.bind(('127.0.0.1', 0))\n",
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\n",
+        "import os\nPIPE = os.pipe()\n",
+        "import sqlite3\nBASE = sqlite3.connect(':memory:')\n",
+    ],
+)
+async def test_a_set_up_that_no_fork_can_carry_on_is_made_anew(tmp_path: Path, conftest: str) -> None:
+    warm = Warm(Bench(tmp_path, {"conftest.py": conftest, "test_x.py": "def test_x():\n    pass\n"}))
+    assert await warm.bench.runner.warm_up(warm.bench.trial.prepare())
+    for _ in range(2):
+        ready, report = await warm.run(name="test_x.py::test_x")
+        assert not ready
+        assert report.passed
+    await warm.bench.runner.aclose()
+
+
+async def test_a_crash_leaves_nothing_in_the_next_run(staged: Warm) -> None:
+    for _ in range(2):
+        _, crashed = await staged.run(name="sub/test_shop.py::test_ends")
+        assert crashed.tests["sub/test_shop.py::test_ends"].outcome == "crashed"
+        ready, report = await staged.run(name="sub/test_shop.py::test_says")
+        assert ready
+        failure = report.tests["sub/test_shop.py::test_says"].failure
+        assert failure is not None
+        assert "its own words" in failure.output
+        assert "left over" not in failure.output
+        assert (await staged.run())[1].passed
+
+
+async def test_chance_is_another_in_every_run(tmp_path: Path) -> None:
+    files = {
+        "conftest.py": "import random\n",
+        "test_x.py": "import random\n\ndef test_x():\n    print(random.random())\n    assert 0\n",
+    }
+    warm = Warm(Bench(tmp_path, files))
+    assert await warm.bench.runner.warm_up(warm.bench.trial.prepare())
+    said: set[str] = set()
+    for _ in range(3):
+        failure = (await warm.run(name="test_x.py::test_x"))[1].tests["test_x.py::test_x"].failure
+        assert failure is not None
+        said.add(failure.output)
+    assert len(said) == 3
+    await warm.bench.runner.aclose()

@@ -2,7 +2,7 @@
 
 JOB is a JSON file that is read and removed before anything of the project is loaded:
 {"key": hex, "records": file, "root": folder the process runs in, "workspace": the person's own folder when it is
-another one, "args": arguments for pytest, "explicit": only named tests, "collect": bool, "trace": bool,
+another one, "links": folder for links to packages, "args": arguments for pytest, "explicit": only named tests, "collect": bool, "trace": bool,
 "code": text to run instead of tests}. Standard library only, Python 3.8 and later.
 """
 
@@ -36,7 +36,8 @@ def parent_of(package: str, target: str, links: str) -> str:
     if os.path.splitext(os.path.basename(target))[0] == package.rpartition(".")[2] or "." in package:
         return os.path.dirname(target)
     os.makedirs(links, exist_ok=True)
-    os.symlink(target, os.path.join(links, package))
+    if not os.path.lexists(os.path.join(links, package)):
+        os.symlink(target, os.path.join(links, package))
     return links
 
 
@@ -71,7 +72,7 @@ def set_path(job: Dict[str, Any]) -> None:
     root = job["root"]
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
-    links = os.path.join(os.path.dirname(job["records"]), "paths")
+    links = job.get("links") or os.path.join(os.path.dirname(job["records"]), "paths")
     first = follow_trial(job["workspace"], root, links) if job.get("workspace") else []
     sys.path[:0] = [root, *first]
     if first or job.get("workspace"):
@@ -88,12 +89,10 @@ def run_code(code: str) -> None:
     exec(compile(code, "<code>", "exec"), main.__dict__)
 
 
-def run_pytest(job: Dict[str, Any]) -> int:
-    """Run pytest with the probe; returns its exit status."""
+def run_pytest(job: Dict[str, Any], stage: Any = None) -> int:
+    """Run pytest with the probe; returns its exit status. A `stage` (see regreen_stage.py) keeps the records itself."""
     sys.dont_write_bytecode = True
-    key = bytes.fromhex(job.pop("key"))
-    records = Records(job["records"], key)
-    del key
+    records: Any = stage or Records(job["records"], bytes.fromhex(job.pop("key")))
     try:
         import pytest
     except ImportError as error:
@@ -101,11 +100,12 @@ def run_pytest(job: Dict[str, Any]) -> int:
         return 3
     import regreen_probe
 
-    for name in ("regreen_probe", "regreen_records", "regreen_trace"):
-        del sys.modules[name]
+    for name in ("regreen_probe", "regreen_records", "regreen_trace", "regreen_stage", "regreen_pytest"):
+        sys.modules.pop(name, None)
     set_path(job)
     sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *job["args"]]
-    status = int(pytest.main(job["args"], plugins=[regreen_probe.Probe(job, records)]))
+    plugins = [regreen_probe.Probe(job, records), *([stage] if stage else [])]
+    status = int(pytest.main(job["args"], plugins=plugins))
     records.emit("end", status=status)
     return status
 
