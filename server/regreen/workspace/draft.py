@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from regreen.workspace.changes import FileChange
+from regreen.workspace.policy import check_size
 from regreen.workspace.text import decode
 
 
@@ -50,8 +51,14 @@ class Draft:
         return None if raw is None else decode(raw).text
 
     def change(self, path: str, after: str) -> FileChange:
-        """The change that brings the person's file to `after`, whatever waits to be written."""
+        """The change that brings the person's file to `after`, whatever waits to be written. Raises PathRefused
+        when that is more than an edit may be."""
         base = self.person(path)
+        check_size(path, len(base or b""), after)
+        return self._change(path, base, after)
+
+    @staticmethod
+    def _change(path: str, base: bytes | None, after: str) -> FileChange:
         return FileChange(path, None if base is None else decode(base).text, after, base)
 
     def encode(self, change: FileChange) -> bytes:
@@ -81,7 +88,10 @@ class Draft:
 
     def pending(self) -> list[FileChange]:
         """All edits that wait to be written, each against the person's file."""
-        changes = [self.change(path, decode(raw).text) for path, raw in sorted(self._pending.items())]
+        changes = [
+            self._change(path, self.person(path), decode(raw).text)
+            for path, raw in sorted(self._pending.items())
+        ]
         return [change for change in changes if change.after != change.before]
 
     def snapshot(self) -> dict[str, bytes]:

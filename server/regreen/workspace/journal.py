@@ -13,7 +13,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -219,15 +219,16 @@ def _lock(fd: int) -> bool:
     return True
 
 
-def undo(folder: Path, run: str) -> list[tuple[str, str]]:
-    """Take back what a run wrote, also after a crash; (path, status) for each file, in the order of writing.
+def undo(folder: Path, run: str, only: Collection[str] | None = None) -> list[tuple[str, str]]:
+    """Take back what a run wrote, also after a crash; (path, status) for each file, in the order of writing. `only`
+    names the files to take back, when it is not all of them.
 
     Status: "restored", "removed" (a new file, now in the journal), "as before" (nothing to do), or "left
     alone: …" when the file holds something else by now, which is never touched. Can be called again.
     """
     from regreen.workspace import recovery
 
-    return recovery.take_back(folder, run)
+    return recovery.take_back(folder, run, only)
 
 
 def recover(folder: Path) -> list[tuple[str, str]]:

@@ -18,6 +18,15 @@ _DEVICES = frozenset(
 _SHORT_ALIAS = re.compile(r"[^.]{1,6}~\d{1,6}", re.ASCII)
 # Format, surrogate, private and unassigned characters, line and paragraph separators: they look like nothing.
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+# Letters and marks that look like nothing too (Default_Ignorable_Code_Point of Unicode, as far as not among those),
+# and the blanks that are no space.
+_FILLERS = frozenset(
+    map(
+        chr,
+        (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0, 0x2800,
+         *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)),
+    )
+)  # fmt: skip
 
 
 class PathRefused(Exception):
@@ -56,8 +65,10 @@ def _problem(name: str) -> str:
     """What is wrong with one name of a path, "" when nothing is."""
     if name in ("", "."):
         return "empty names and '.' are not allowed in a path"
-    if any(unicodedata.category(letter) in _UNSEEN for letter in name):
+    if any(map(_unseen, name)):
         return "control characters and invisible characters are not allowed"
+    if any(map(_other_blank, name)):
+        return "blanks other than the space are not allowed"
     if name[-1] in " ." or name[0] == " ":
         return "a name must not begin or end with a space or end with a dot"
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
@@ -78,6 +89,14 @@ def fold(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).upper().casefold())
 
 
+def _unseen(letter: str) -> bool:
+    return unicodedata.category(letter) in _UNSEEN or letter in _FILLERS
+
+
+def _other_blank(letter: str) -> bool:
+    return letter != " " and unicodedata.category(letter) == "Zs"
+
+
 def _shown(path: str) -> str:
     """The path in quotes, with everything that cannot be seen escaped."""
-    return "'" + "".join(c if unicodedata.category(c) not in _UNSEEN else ascii(c)[1:-1] for c in path) + "'"
+    return "'" + "".join(ascii(c)[1:-1] if _unseen(c) or _other_blank(c) else c for c in path) + "'"

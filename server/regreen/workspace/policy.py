@@ -9,11 +9,12 @@ from __future__ import annotations
 import fnmatch
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from regreen.workspace.names import fold, split
+from regreen.workspace import listed
+from regreen.workspace.names import PathRefused, fold, split
 
 Permission = Literal["allow", "ask", "locked", "refused"]
 
@@ -28,70 +29,19 @@ class Ruling:
 
 ALLOW = Ruling("allow")
 
-# Run or believed by some program outside the seal, without anybody asking for it.
-_PROTECTED_FOLDERS = {
-    ".git": "the history of the project", ".hg": "the history of the project", ".svn": "the history of the project",
-    ".vscode": "the editor's settings", ".idea": "the editor's settings", ".fleet": "the editor's settings",
-    ".zed": "the editor's settings", ".vs": "the editor's settings", ".devcontainer": "the editor's settings",
-    ".cursor": "an agent's settings", ".claude": "an agent's settings", ".codex": "an agent's settings",
-    ".gemini": "an agent's settings", ".agents": "an agent's settings", ".continue": "an agent's settings",
-    ".windsurf": "an agent's settings", ".roo": "an agent's settings", ".regreen": "an agent's settings",
-    ".husky": "hooks that run by themselves", ".githooks": "hooks that run by themselves",
-    ".direnv": "hooks that run by themselves",
-    ".venv": "a virtual environment", "venv": "a virtual environment", ".conda": "a virtual environment",
-    ".pixi": "a virtual environment", "site-packages": "installed packages", "node_modules": "installed packages",
-    "__pypackages__": "installed packages", ".tox": "a virtual environment", ".nox": "a virtual environment",
-    ".eggs": "installed packages", "__pycache__": "compiled code",
-    ".ssh": "keys", ".gnupg": "keys", ".aws": "keys", ".azure": "keys", ".kube": "keys", ".docker": "keys",
-    ".config": "settings of programs",
-}  # fmt: skip
-_PROTECTED_FILES = frozenset(
-    (
-        ".gitmodules", ".gitattributes", ".gitconfig", ".mcp.json", ".python-version", ".tool-versions",
-        ".pre-commit-config.yaml", ".pre-commit-config.yml", "sitecustomize.py", "usercustomize.py", "pyvenv.cfg",
-        ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".pdbrc", ".pythonrc", ".pythonrc.py",
-        ".pythonstartup", ".inputrc", ".vimrc", ".nvimrc", ".exrc", ".nvim.lua", ".dir-locals.el", ".ripgreprc",
-        "agents.md", "claude.md", "gemini.md", ".cursorrules", ".windsurfrules", ".aider.conf.yml", "head",
-    )
-)  # fmt: skip
-_PROTECTED_FOLDERS_LIKE = ("sitecustomize", "usercustomize")
-_PROTECTED_ENDS = (
-    ".pth", ".egg-link", ".pyc", ".pyo", ".so", ".pyd", ".dylib", ".dll", ".exe", ".code-workspace",
-    ".dist-info", ".egg-info",
-)  # fmt: skip
-_KEY_FOLDERS = frozenset((".ssh", ".gnupg", ".aws", ".azure", ".kube"))
-
-_SECRET_FILES = frozenset(
-    (
-        ".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".pgpass", ".htpasswd", ".dockercfg",
-        "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credentials", "credentials.json", "secrets.toml",
-        "secrets.yaml", "secrets.yml", "secrets.json", "service-account.json", ".envrc",
-    )
-)  # fmt: skip
-_SECRET_ENDS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".env")
-_EXAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
-
-# Changes what a later command of the person does, but only when they run it: shown and asked in every mode.
-_ASK_FILES = frozenset(
-    (
-        "setup.py", "pyproject.toml", "setup.cfg", "noxfile.py", "makefile", "gnumakefile", "justfile", "taskfile.yml",
-        "tasks.py", "dodo.py", "manage.py", "fabfile.py", "mypy.ini", ".mypy.ini", ".pylintrc", "pylintrc",
-        "ruff.toml", ".ruff.toml", ".flake8", ".coveragerc", ".editorconfig", "dockerfile", "containerfile",
-        "docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml", "package.json",
-        "package-lock.json", "pipfile", "pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock", "pixi.toml",
-        "environment.yml", "hatch.toml", "manifest.in", ".gitignore", ".gitlab-ci.yml", ".travis.yml",
-        "appveyor.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile", "buildspec.yml",
-        "cloudbuild.yaml", "codecov.yml", ".codecov.yml", "tox.toml", "pyrightconfig.json", "cmakelists.txt",
-        "meson.build", "build.py",
-    )
-)  # fmt: skip
-_ASK_FOLDERS = frozenset(
-    (".github", ".gitlab", ".circleci", ".azure-pipelines", ".buildkite", ".ci", ".woodpecker")
+_ENVIRONMENT_FILE = re.compile(r"\.env(?:rc)?(?![a-z])")
+_EXAMPLE = re.compile(
+    r"[.\-_](?:example|sample|template|dist|defaults|pub)$|^(?:example|sample|template)\.env$"
 )
-_ASK_PATTERNS = ("requirements*.txt", "requirements*.in", "constraints*.txt", "*.spec", "dockerfile.*")
+
+LARGEST_FILE = 8 << 20
+"""Characters of a file that an edit may leave: what is larger cannot be read by a model either."""
+
+LARGEST_GROWTH = 1 << 20
+"""Characters that one edit may add to a file."""
 
 _TEST_FOLDERS = frozenset(("tests", "test", "__snapshots__"))
-_TEST_FILES = ("test_*.py", "*_test.py")
+_TEST_FILES = ("test_*.py", "*_test.py", "tests.py")
 _SNAPSHOTS = ("*.snap", "*.ambr", "*.snapshot")
 _TEST_CONFIG = frozenset(("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini"))
 _MIXED_CONFIG = frozenset(("pyproject.toml", "setup.cfg"))
@@ -137,11 +87,11 @@ class Policy:
         Raises PathRefused for an impossible path.
         """
         names = [fold(name) for name in split(path)]
+        if self._secret(names):
+            return Ruling("refused", f"protected, it may hold secrets: '{path}'")
         protected = self._protected(names)
         if protected:
             return Ruling("refused", f"protected, {protected}: '{path}'")
-        if self._secret(names):
-            return Ruling("refused", f"protected, it may hold secrets: '{path}'")
         locked = self._test(names, fold(path), contents)
         if locked and self.tests_unlocked:
             return Ruling("ask", f"{locked}, unlocked for this run: '{path}'")
@@ -152,27 +102,45 @@ class Policy:
         return ALLOW
 
     def is_secret(self, path: str) -> bool:
-        """True for files that are left out of trials and listings as well. `path` need not be a legal one."""
+        """True for files that are left out of listings as well. `path` need not be a legal one."""
         return self._secret([fold(name) for name in path.split("/")])
+
+    def left_out_of_trials(self, path: str, head: Callable[[], bytes]) -> bool:
+        """True for secrets that a test must not see either. Tests bring keys of their own, which are nobody's: what
+        lies in a tests folder is copied, but for files that hold secrets wherever they lie (`.env`, `id_rsa`). So are
+        certificates without a private key; `head` gives the beginning of the file and is asked for those alone."""
+        names = [fold(name) for name in path.split("/")]
+        if not self._secret(names):
+            return False
+        leaf = names[-1]
+        if leaf.endswith(listed.CERTIFICATES) and leaf not in listed.SECRET_FILES:
+            found = head()
+            if b"-----BEGIN " in found and b"PRIVATE KEY" not in found:
+                return False
+        personal = leaf.startswith(".") or leaf.startswith(listed.SECRET_BEGINNINGS)
+        return personal or not any(name in _TEST_FOLDERS for name in names[:-1])
 
     def _protected(self, names: list[str]) -> str:
         for name in names:
-            if name in _PROTECTED_FOLDERS:
-                return _PROTECTED_FOLDERS[name]
-            if name.endswith(_PROTECTED_ENDS):
+            if name in listed.PROTECTED_FOLDERS:
+                return listed.PROTECTED_FOLDERS[name]
+            if name.endswith(listed.PROTECTED_ENDS):
                 return "it is compiled or installed code"
-            if name.split(".")[0] in _PROTECTED_FOLDERS_LIKE:
+            if name.split(".")[0] in listed.PROTECTED_FOLDERS_LIKE:
                 return "Python runs it at every start"
-        return "programs outside the tests run or believe it" if names[-1] in _PROTECTED_FILES else ""
+        return "programs outside the tests run or believe it" if names[-1] in listed.PROTECTED_FILES else ""
 
     def _secret(self, names: list[str]) -> bool:
-        if any(name in _KEY_FOLDERS for name in names):
+        if any(name in listed.KEY_FOLDERS for name in names) or names[-2:] == [".docker", "config.json"]:
             return True
         leaf = names[-1]
-        if leaf.endswith(_EXAMPLES):
+        if _EXAMPLE.search(leaf):
             return False
         return (
-            leaf in _SECRET_FILES or leaf.startswith(".env.") or leaf == ".env" or leaf.endswith(_SECRET_ENDS)
+            leaf in listed.SECRET_FILES
+            or leaf.endswith(listed.SECRET_ENDS)
+            or any(leaf.startswith(start) for start in listed.SECRET_BEGINNINGS)
+            or _ENVIRONMENT_FILE.match(leaf) is not None
         )
 
     def _test(self, names: list[str], path: str, contents: Iterable[str | bytes | None]) -> str:
@@ -198,10 +166,27 @@ class Policy:
     def _asked(self, names: list[str]) -> bool:
         leaf = names[-1]
         return (
-            leaf in _ASK_FILES
-            or any(name in _ASK_FOLDERS for name in names[:-1])
-            or any(fnmatch.fnmatchcase(leaf, pattern) for pattern in _ASK_PATTERNS)
+            leaf in listed.ASK_FILES
+            or any(name in listed.ASK_FOLDERS for name in names[:-1])
+            or any(fnmatch.fnmatchcase(leaf, pattern) for pattern in listed.ASK_PATTERNS)
         )
+
+
+def check_size(path: str, before: int, after: str) -> None:
+    """Raises PathRefused when an edit makes a file too large. `before` is how many bytes the file has now."""
+    if len(after) - before > LARGEST_GROWTH:
+        raise PathRefused(
+            f"too large: '{path}' would grow by {_megabytes(len(after) - before)}, {_megabytes(LARGEST_GROWTH)} are "
+            "allowed in one edit. Write only the lines that change"
+        )
+    if len(after) > max(LARGEST_FILE, before):
+        raise PathRefused(
+            f"too large: '{path}' would have {_megabytes(len(after))}, {_megabytes(LARGEST_FILE)} are allowed"
+        )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):.3g} MB"
 
 
 def _has_pytest_table(content: str | bytes | None) -> bool:

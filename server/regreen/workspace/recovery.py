@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from regreen.workspace.changes import sha256
 from regreen.workspace.confine import Root, read_leaf
 from regreen.workspace.journal import Journal, blob, in_use, read_entries
 from regreen.workspace.names import PathRefused, split
-from regreen.workspace.writer import LIMIT, Conflict, exchange, put, remove_empty
+from regreen.workspace.writer import LIMIT, Conflict, disk_words, exchange, put, remove_empty
 
 _GONE = "left alone: it cannot be reached any more"
 _CHANGED = "left alone: it was changed since"
@@ -41,7 +42,7 @@ def recover(folder: Path) -> list[tuple[str, str]]:
         root.close()
 
 
-def take_back(folder: Path, run: str) -> list[tuple[str, str]]:
+def take_back(folder: Path, run: str, only: Collection[str] | None = None) -> list[tuple[str, str]]:
     """See `journal.undo`."""
     if in_use(folder):
         raise UsageError(f"The run {run} is still going. Cancel it first, then take it back.")
@@ -54,6 +55,7 @@ def take_back(folder: Path, run: str) -> list[tuple[str, str]]:
         entry
         for entry in entries
         if entry.get("op") in ("intent", "noted") and entry["id"] not in void and "undoes" not in entry
+        if only is None or entry["path"] in only
     ]
     status: dict[str, str] = {entry["path"]: "" for entry in ours}
     root, journal = _opened(folder, entries)
@@ -100,6 +102,8 @@ def _undo_one(folder: Path, root: Root, journal: Journal, entry: dict[str, Any])
         return _CHANGED
     except PathRefused as error:
         return f"left alone: {error}"
+    except OSError as error:
+        return f"left alone: {disk_words(error, path)}"
     if before is None:
         remove_empty(root, entry.get("made", []))
         return "removed"

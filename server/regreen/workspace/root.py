@@ -10,7 +10,7 @@ from pathlib import Path
 
 from regreen.errors import UsageError
 from regreen.workspace.confine import Root
-from regreen.workspace.names import PathRefused, split
+from regreen.workspace.names import PathRefused, fold, split
 from regreen.workspace.policy import Policy, Ruling, python_files
 
 __all__ = ["PathRefused", "Workspace", "find_root"]
@@ -24,6 +24,8 @@ _SKIPPED = frozenset(
         ".eggs", "site-packages", ".hypothesis",
     )
 )  # fmt: skip
+_ENVIRONMENT_MARKS = frozenset(("pyvenv.cfg", "conda-meta"))
+_ENVIRONMENT_FOLDERS = frozenset(("bin", "scripts", "lib", "lib64", "include", "share", "etc", "conda-meta"))
 # Whole trees of the system, and folders that only hold other people's folders.
 _SYSTEM_TREES = {
     "linux": ("/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys"),
@@ -101,7 +103,7 @@ class Workspace:
         table for pytest in it makes a configuration file locked. Impossible paths are refused, not raised."""
         try:
             names = split(path)
-            self._check_bare_repository(names)
+            self._check_surroundings(names)
             return self.policy.for_writing(path, (self._content(path), after))
         except PathRefused as error:
             return Ruling("refused", str(error))
@@ -150,16 +152,23 @@ class Workspace:
         except (OSError, PathRefused):
             return None
 
-    def _check_bare_repository(self, names: tuple[str, ...]) -> None:
-        """git takes a folder with HEAD, objects and refs for a repository, and runs what its config says."""
-        for depth in range(1, len(names)):
+    def _check_surroundings(self, names: tuple[str, ...]) -> None:
+        """What lies around a file can make it one that is run later: in a virtual environment, whatever it is
+        called, and in a folder with HEAD, objects and refs, which git takes for a repository whose config it obeys.
+        """
+        for depth in range(len(names)):
             try:
                 with self._folder.folder(names[:depth]) as fd:
-                    inside = set(os.listdir(fd))  # noqa: PTH208
+                    inside = {fold(name) for name in os.listdir(fd)}  # noqa: PTH208
             except (OSError, PathRefused):
                 return
-            if {"HEAD", "objects", "refs"} <= inside:
-                raise PathRefused(f"protected, a git repository lies there: '{'/'.join(names)}'")
+            place, name = "/".join(names[:depth]), fold(names[depth])
+            if inside >= {"head", "objects", "refs"} - {name} and (
+                depth or name in ("head", "objects", "refs", "config")
+            ):
+                raise PathRefused(f"protected, a git repository lies there: '{place or names[0]}'")
+            if not inside.isdisjoint(_ENVIRONMENT_MARKS) and (depth or name in _ENVIRONMENT_FOLDERS):
+                raise PathRefused(f"protected, a virtual environment lies there: '{place or names[0]}'")
 
     def _own_test_patterns(self) -> list[str]:
         for name in _CONFIG:

@@ -7,9 +7,10 @@ relative to an open folder and without following links, and whatever a run left 
 
 from __future__ import annotations
 
-import fnmatch
+import contextlib
+import errno
 import os
-import re
+import stat
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from pathlib import Path
 from regreen.testing.seal.privileges import is_root, nobody
 from regreen.workspace.changes import sha256
 from regreen.workspace.memory_folder import MemoryFolder, remove_tree
+from regreen.workspace.policy import Policy
 
 SKIPPED_FOLDERS = frozenset(
     (".git", ".hg", ".svn", ".venv", "venv", ".conda", ".pixi", ".direnv", "node_modules", "__pycache__",
@@ -25,17 +27,11 @@ SKIPPED_FOLDERS = frozenset(
 )  # fmt: skip
 """Folders that are never copied: histories, environments, caches, and folders that hold keys."""
 
-MASKED_FILES = (
-    ".env", ".env.*", "*.env", ".envrc", ".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".pgpass",
-    "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
-)  # fmt: skip
-"""Files that hold secrets by custom. Their examples (`.env.example`) are copied."""
-
-_MASKED = re.compile("|".join(fnmatch.translate(pattern) for pattern in MASKED_FILES))
 _ENVIRONMENT_MARKS = frozenset(("pyvenv.cfg", "conda-meta", "CACHEDIR.TAG"))
-_EXAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
+_HEAD = 1 << 18
 _CHUNK = 1 << 20
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
 
 Wanted = tuple[str | int, ...]
@@ -62,6 +58,7 @@ class Trial:
         self._in_memory: MemoryFolder | None = None
         self._use_memory = memory
         self._reveal = reveal
+        self._policy = Policy()
         self._held: dict[str, tuple[Wanted, State]] = {}
         self._seen: tuple[dict[str, Wanted], set[str]] | None = None
         self._mount_points: set[str] = set()
@@ -143,13 +140,13 @@ class Trial:
                     if link:
                         files[relative] = ("link", link)
                 elif entry.is_dir():
-                    if name not in SKIPPED_FOLDERS and self._scan_workspace(
+                    if name.lower() not in SKIPPED_FOLDERS and self._scan_workspace(
                         entry.path, relative + "/", files, folders
                     ):
                         folders.add(relative)
                     else:
                         self._mount_points.add(relative)
-                elif entry.is_file() and not self._masked(relative, name):
+                elif entry.is_file() and not self._masked(relative):
                     found = entry.stat(follow_symlinks=False)
                     mode = found.st_mode & 0o777
                     files[relative] = ("file", found.st_size, found.st_mtime_ns, found.st_ino, mode)
@@ -157,10 +154,27 @@ class Trial:
                 continue
         return True
 
-    def _masked(self, relative: str, name: str) -> bool:
-        if relative in self._reveal or name.endswith(_EXAMPLES):
+    def _masked(self, relative: str) -> bool:
+        if relative in self._reveal:
             return False
-        return _MASKED.match(name) is not None
+        return self._policy.left_out_of_trials(relative, lambda: self._beginning(relative))
+
+    def _beginning(self, relative: str) -> bytes:
+        with contextlib.suppress(OSError):
+            source = self._open_source(relative)
+            try:
+                return os.read(source, _HEAD)
+            finally:
+                os.close(source)
+        return b""
+
+    def _open_source(self, relative: str) -> int:
+        """A file of the workspace, to read. OSError when it is no plain file any more; a pipe does not block."""
+        source = os.open(self._workspace / relative, os.O_RDONLY | _NOFOLLOW | _NONBLOCK)
+        if not stat.S_ISREG(os.fstat(source).st_mode):
+            os.close(source)
+            raise OSError(errno.ENXIO, "not a regular file", relative)
+        return source
 
     def _link(self, path: str) -> str:
         """A link's target made relative, "" when it leads out of the workspace or into what is not copied."""
@@ -169,7 +183,7 @@ class Trial:
         if not target.startswith(root + os.sep):
             return ""
         inside = Path(target).relative_to(root).parts
-        if any(part in SKIPPED_FOLDERS for part in inside) or self._masked("/".join(inside), inside[-1]):
+        if any(part.lower() in SKIPPED_FOLDERS for part in inside) or self._masked("/".join(inside)):
             return ""
         return os.path.relpath(target, os.path.realpath(Path(path).parent))
 
@@ -282,7 +296,7 @@ class Trial:
         source = -1
         if data is None:
             try:
-                source = os.open(self._workspace / relative, os.O_RDONLY | _NOFOLLOW)
+                source = self._open_source(relative)
             except OSError:
                 return False
         try:

@@ -13,6 +13,7 @@ import ctypes
 import errno
 import os
 import secrets
+import shlex
 import stat
 import sys
 from collections.abc import Callable
@@ -37,6 +38,11 @@ class Conflict(Exception):
     """The file no longer holds what the change was computed from. Nothing was lost; `str(error)` says what is."""
 
 
+class CannotWrite(PathRefused):
+    """The file is not written because of what it is, or of the disk. `str(error)` is for the person: it says what
+    to do. Nothing was lost."""
+
+
 class Unsupported(Exception):
     """This file system cannot exchange two files in one step."""
 
@@ -53,14 +59,17 @@ class Writer:
     def write(self, change: FileChange) -> None:
         """Write one file.
 
-        Raises Conflict when the file no longer holds `change.base`, PathRefused when the rules or the file's
-        rights forbid it, UndecodableFile when the text cannot be encoded, OSError when the disk fails. In every
-        case the file holds either its old content or the whole new one.
+        Raises Conflict when the file no longer holds `change.base`, PathRefused when the rules forbid it,
+        CannotWrite when the file's rights or the disk do, UndecodableFile when the text cannot be encoded, OSError
+        when the disk fails. In every case the file holds either its old content or the whole new one.
         """
         ruling = self._workspace.may_write(change.path, change.after)
         if ruling.permission in ("locked", "refused"):
             raise PathRefused(ruling.reason)
-        self._own[change.path] = self._put(change.path, change.base, encoded(change))
+        data = encoded(change)
+        if len(data) > LIMIT:
+            raise PathRefused(f"too large: '{change.path}' would have {len(data)} bytes, {LIMIT} are allowed")
+        self._own[change.path] = self._put(change.path, change.base, data)
 
     def note(self, change: FileChange) -> None:
         """Take note of a change that the editor wrote, so that it can be taken back."""
@@ -85,7 +94,12 @@ class Writer:
     ) -> tuple[int, list[str]]:
         folder = self._workspace.folder
         folder.check()
-        return put(folder, self._journal, path, before, after, self._hook, undoes)
+        try:
+            return put(folder, self._journal, path, before, after, self._hook, undoes)
+        except FileNotFoundError as error:
+            raise Conflict(f"the folder of '{path}' is gone by now; somebody else removed it.") from error
+        except OSError as error:
+            raise CannotWrite(disk_words(error, path)) from error
 
 
 def encoded(change: FileChange) -> bytes:
@@ -183,8 +197,34 @@ def _check(before: bytes | None, found: tuple[bytes, os.stat_result] | None, pat
         raise Conflict(f"'{path}' is gone by now; somebody else removed it.")
     if found is not None and found[0] != before:
         raise Conflict(f"'{path}' was changed by somebody else since it was read.")
-    if found is not None and not found[1].st_mode & stat.S_IWUSR:
-        raise PathRefused(f"the file is read-only: '{path}'. The person has to allow writing to it first")
+    if found is not None:
+        _check_rights(found[1], path)
+
+
+def _check_rights(found: os.stat_result, path: str) -> None:
+    if not found.st_mode & stat.S_IWUSR:
+        command = f"chmod u+w {shlex.quote(path)}"
+        raise CannotWrite(
+            f"{path} is read-only. To allow it, run `{command}` in the workspace, then start again"
+        )
+    if found.st_mode & (stat.S_ISUID | stat.S_ISGID):
+        raise CannotWrite(
+            f"{path} runs with the rights of its owner or group (setuid or setgid), which must not go over to new "
+            "content. Make the change yourself"
+        )
+
+
+def disk_words(error: OSError, path: str) -> str:
+    """A failed write in a person's words."""
+    known = {
+        errno.ENOSPC: "the disk is full, this one or the one with Regreen's own folder. Make room, then start again",
+        errno.EDQUOT: "your share of the disk is used up. Make room, then start again",
+        errno.EROFS: "the file system is read-only. Make it writable, then start again",
+        errno.EACCES: "its folder cannot be written to with your rights. Change them, then start again",
+        errno.EPERM: "the system does not allow it (is the file marked as immutable?). Change that, then start again",
+    }
+    words = known.get(error.errno or 0, error.strerror or str(error))
+    return f"{path}: {words}"
 
 
 def _prepare(
@@ -227,6 +267,10 @@ def _dress(fd: int, folder: int, name: str, like: os.stat_result, path: str) -> 
 
 
 def _copy_attribute(old: int, new: int, name: str, path: str) -> None:
+    if name == "security.capability":
+        raise CannotWrite(
+            f"{path} has capabilities, which must not go over to new content. Make the change yourself"
+        )
     try:
         os.setxattr(new, name, os.getxattr(old, name))
     except OSError as error:

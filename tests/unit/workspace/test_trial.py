@@ -68,6 +68,28 @@ def test_sources_are_copied_and_caches_histories_and_secrets_are_not(trial: Tria
     assert not list(tree.rglob("env39*"))
 
 
+def test_secrets_are_known_whatever_their_spelling_and_certificates_by_what_is_in_them(
+    trial: Trial, project: Path
+) -> None:
+    (project / "certs").mkdir()
+    written = {
+        ".ENV": "TOKEN=secret\n",
+        "Id_Rsa": "secret",
+        ".env-prod": "secret",
+        "certs/private.pem": "-----BEGIN PRIVATE KEY-----\nsecret\n",
+        "certs/own.pem": "secret",
+        "certs/public.pem": "-----BEGIN CERTIFICATE-----\nMIIB\n",
+        "tests/server.pem": "-----BEGIN PRIVATE KEY-----\nfor tests\n",
+    }
+    for name, text in written.items():
+        (project / name).write_text(text)
+    (project / ".SSH").mkdir()
+    (project / ".SSH" / "config").write_text("secret")
+    copied = files_of(trial.prepare())
+    assert {"certs/public.pem", "tests/server.pem"} <= set(copied)
+    assert not any(b"secret" in content for content in copied.values())
+
+
 def test_a_secret_that_was_allowed_is_copied(project: Path, tmp_path: Path) -> None:
     tree = Trial(project, tmp_path / "t", frozenset({".env"})).prepare()
     assert (tree / ".env").read_text() == "TOKEN=secret\n"

@@ -11,17 +11,19 @@ WRITING = {
     "allow": [
         "cart.py", "src/shop/cart.py", "docs/index.md", "data/prices.csv", "testing/runner.py", "contest.py",
         "src/attest.py", "latest/x.py", "shop/environment.py", "keys.py", "credentials.py", "head.py", "env.py", "my.envs",
+        ".environment.py", "shop/secrets.py", "envs/x.py", "local/x.py", "cargo/x.py", "examples/id.py", "rules.py",
     ],
     "locked": [
         "tests/test_cart.py", "test_cart.py", "src/cart_test.py", "src/test_cart.py", "TESTS/Test_Cart.PY",
         "tests/helpers.py", "tests/data/cart.json", "test/helper.py", "conftest.py", "src/conftest.py", "src/conftest/__init__.py",
         "CONFTEST.py", "pytest.ini", ".pytest.ini", "tox.ini", "tests/__snapshots__/x.ambr", "src/__snapshots__/a.txt",
-        "a.snap", "pytest.py", "_pytest/main.py", "src/pytest/__init__.py", "pluggy.py", "ｃonftest.py",
+        "shop/tests.py", "a.snap", "pytest.py", "_pytest/main.py", "src/pytest/__init__.py", "pluggy.py", "ｃonftest.py",
     ],
     "ask": [
         "setup.py", "Makefile", ".github/workflows/ci.yml", "requirements.txt", "requirements-dev.txt", "mypy.ini", ".pylintrc",
         "package.json", "Dockerfile", "noxfile.py", "pyproject.toml", "setup.cfg", "sub/pyproject.toml", ".gitlab-ci.yml",
-        "DOCKERFILE", ".ci/run", ".gitignore",
+        "DOCKERFILE", ".ci/run", ".gitignore", ".drone.yml", ".forgejo/workflows/x.yml", "Procfile", "rules.mk",
+        "docker-compose.prod.yml", "flake.nix", ".readthedocs.yaml", "pnpm-lock.yaml",
     ],
     "refused": [
         ".git/hooks/pre-commit", ".git/config", ".GIT/config", "sub/.git/config", ".vscode/settings.json", ".vscode/tasks.json",
@@ -31,6 +33,10 @@ WRITING = {
         ".env", ".env.local", "prod.env", "id_rsa", "server.pem", "tls.key", ".netrc", ".pypirc", ".npmrc", ".git-credentials",
         "node_modules/x/index.js", ".pre-commit-config.yaml", ".python-version", "ext.so", "pkg.egg-info/x", "pyvenv.cfg",
         ".gitmodules", ".gitattributes", "AGENTS.md", "CLAUDE.md", ".bashrc", "d/HEAD", ".ssh/config", ".aws/credentials",
+        ".env/bin/activate", ".cargo/config.toml", ".mise.toml", "lefthook.yml", ".clinerules", ".kiro/steering/x.md",
+        ".junie/guidelines.md", ".opencode/x", "opencode.json", ".vimrc.local", ".emacs.d/init.el", "shop.sublime-project",
+        ".hooks/pre-commit", ".yarnrc.yml", ".zshenv", ".helix/config.toml", "mcp.json", ".jj/x", ".local/bin/x",
+        ".env-prod", ".env_local", "id_rsa_work", "terraform.tfvars", ".docker/config.json", "kubeconfig", "a.p8",
         ".config/x", ".gıt/config", "．git/config", ".tox/x", ".direnv/x", ".zed/settings.json", ".nvim.lua",
     ],
 }  # fmt: skip
@@ -50,7 +56,9 @@ def test_writing(permission: str, path: str):
 @pytest.mark.parametrize(
     "path",
     [".env", ".env.production", "a/.ENV", "id_rsa", "x/server.pem", "tls.key", ".netrc", ".aws/config", ".ssh/known_hosts",
-     ".git/config", "secrets.toml", "store.p12", "prod.env"],
+     ".git/config", "secrets.toml", "store.p12", "prod.env", ".env-staging", ".ENVRC", "id_ed25519_sk", "id_rsa.bak",
+     ".docker/config.json", "x/credentials.toml", "AuthKey_X.p8", "infra/terraform.tfstate", "client_secret.json",
+     "ｉd_rsa", ".my.cnf", "vpn.ovpn"],
 )  # fmt: skip
 def test_secrets_cannot_be_read(path: str):
     ruling = Policy().for_reading(path)
@@ -59,7 +67,7 @@ def test_secrets_cannot_be_read(path: str):
 
 
 @pytest.mark.parametrize(
-    "path", ["tests/test_cart.py", "conftest.py", "pyproject.toml", ".env.example", ".github/workflows/ci.yml", "Makefile"]
+    "path", ["tests/test_cart.py", "conftest.py", "pyproject.toml", ".env.example", ".env-sample", "example.env", "id_rsa.pub", ".docker/Dockerfile", ".github/workflows/ci.yml", "Makefile"]
 )  # fmt: skip
 def test_tests_and_configuration_can_be_read(path: str):
     assert Policy().for_reading(path).permission == "allow"
@@ -148,3 +156,34 @@ def test_secrets_are_told_apart_for_trials_too():
     assert policy.is_secret("deep/id_ed25519")
     assert not policy.is_secret(".env.example")
     assert not policy.is_secret("cart.py")
+
+
+CERTIFICATE = b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+PRIVATE = b"-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize(
+    ("left_out", "path", "content"),
+    [
+        (True, ".env", b""),
+        (True, "tests/.env", b""),
+        (True, "tests/data/id_rsa", b""),
+        (True, "a/.ENV.Production", b""),
+        (True, "server.pem", PRIVATE),
+        (True, "server.pem", b"hush"),
+        (True, "server.pem", CERTIFICATE + PRIVATE),
+        (True, "tls.key", PRIVATE),
+        (True, "store.p12", b""),
+        (True, "secrets.toml", b""),
+        (True, ".aws/credentials", b""),
+        (False, "src/shop/cacert.pem", CERTIFICATE),
+        (False, "licence.key", b"-----BEGIN PUBLIC KEY-----\nMIIB\n"),
+        (False, "tests/certs/server.pem", PRIVATE),
+        (False, "tests/data/store.p12", b""),
+        (False, "tests/fixtures/secrets.yaml", b""),
+        (False, ".env.example", b""),
+        (False, "cart.py", b""),
+    ],
+)
+def test_trials_hold_no_secrets_but_what_tests_need(left_out: bool, path: str, content: bytes):
+    assert Policy().left_out_of_trials(path, lambda: content) == left_out

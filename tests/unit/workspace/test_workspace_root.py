@@ -197,6 +197,35 @@ def test_a_hidden_git_repository_is_not_written_into(workspace: Workspace, home:
     assert workspace.may_write("other/HEAD").permission == "refused"
 
 
+@pytest.mark.parametrize("present", [("HEAD", "objects"), ("head", "OBJECTS"), ("HEAD", "refs")])
+def test_a_hidden_git_repository_is_not_completed(workspace: Workspace, home: Path, present: tuple[str, ...]):
+    bare = home / "ws" / "data"
+    bare.mkdir()
+    for name in present:
+        (bare / name).mkdir()
+    last = ({"head", "objects", "refs"} - {name.lower() for name in present}).pop()
+    assert workspace.may_write(f"data/{last}/x").permission == "refused"
+    assert workspace.may_write("data/cart.py").permission == "allow"
+
+
+@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta"])
+def test_an_environment_of_any_name_is_not_written_into(workspace: Workspace, home: Path, mark: str):
+    environment = home / "ws" / "my-env"
+    (environment / "bin").mkdir(parents=True)
+    (environment / mark).mkdir()
+    for path in ("my-env/bin/activate", "my-env/bin/python", "my-env/x.py"):
+        ruling = workspace.may_write(path)
+        assert (ruling.permission, "virtual environment" in ruling.reason) == ("refused", True)
+
+
+def test_an_environment_in_the_projects_root_leaves_the_project_writable(workspace: Workspace, home: Path):
+    (home / "ws" / "pyvenv.cfg").touch()
+    assert workspace.may_write("cart.py").permission == "allow"
+    assert workspace.may_write("src/cart.py").permission == "allow"
+    for path in ("bin/activate", "lib/python3.11/os.py", "Scripts/activate.bat"):
+        assert workspace.may_write(path).permission == "refused", path
+
+
 def fake_home(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     monkeypatch.setenv("HOME", str(folder))
     return folder
