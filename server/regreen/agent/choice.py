@@ -74,12 +74,13 @@ def _number(text: str, most: int) -> int | None:
         return keyed
     if _NONE.search(text):
         return 0
+    text = _without_denials(text)
     if bare := _BARE.match(text):
         rest = text[bare.end() :].strip(" .):*`\"'\n")
         if not rest or not re.search(r"(?m)^\W*[1-9]\b", rest):
             return int(bare.group(1))
     for pattern in (_PICKED, _PRAISED, _NAMED):
-        found = {int(number) for number in pattern.findall(_without_denials(text))}
+        found = {int(number) for number in pattern.findall(text)}
         if len(found) == 1:
             return found.pop()
     words = {
@@ -100,13 +101,14 @@ def _keyed(text: str) -> int | None:
 def _without_denials(text: str) -> str:
     """The text without the numbers that it speaks against."""
     text = re.sub(
-        r"(?i)\b(?:not|never|than|instead\s+of|rather\s+than|unlike)\s+(?:option|edit|number|#)?\s*\d+\b",
+        r"(?i)\b(?:not|never|than|instead\s+of|rather\s+than|unlike)\s+(?:options?|edits?|numbers?|#)?\s*\d+\b"
+        r"(?:(?:\s*,|\s*,?\s*(?:or|and|nor))\s*\d+\b)*",
         " ",
         text,
     )
     return re.sub(
         r"(?i)\b(?:option|edit|number|#)?\s*\d+\b\W{0,3}(?:is|are|would|only|just|does|looks|seems)\s+"
-        r"(?:not|n't|be\s+wrong|wrong|incorrect|hides?|a\s+hack|only|just|special)[^.;\n]*",
+        r"(?:not|n't|be\s+wrong|wrong|incorrect|hides?|a\s+hack|only|just|special)[^.,;\n]*",
         " ",
         text,
     )
