@@ -5,11 +5,16 @@ command) and `<folder>/../libs` (what the language server needs). The interprete
 neither the current folder nor PYTHONPATH can put other code in front of ours.
 """
 
+from __future__ import annotations
+
+import os
+import signal
 import sys
-from pathlib import Path
 
 
 def _extend_path(command: str) -> None:
+    from pathlib import Path
+
     package = Path(__file__).resolve().parent
     shipped = [package.parent, package.parent.parent / "pure"]
     if command == "serve":
@@ -18,8 +23,23 @@ def _extend_path(command: str) -> None:
     sys.path[:0] = [str(folder) for folder in shipped if folder.is_dir() and str(folder) not in sys.path]
 
 
-if __name__ == "__main__":
-    _extend_path(sys.argv[1] if len(sys.argv) > 1 else "")
-    from regreen.cli import main
+def _leave(number: int, frame: object) -> None:
+    """Ctrl-C while our own modules are still being loaded: no traceback."""
+    os.write(2, b"\nregreen: cancelled; nothing was written.\n")
+    os._exit(4)
 
+
+def main() -> int:
+    """The `regreen` command; returns the exit code."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+    _extend_path(sys.argv[1] if len(sys.argv) > 1 else "")
+    from regreen.cli import main as command
+
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return command()
+
+
+if __name__ == "__main__":
     sys.exit(main())

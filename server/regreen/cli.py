@@ -249,11 +249,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"regreen: {Redactor.of_this_process().text(str(error))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print("regreen: cancelled; nothing was written.", file=sys.stderr)
+        sys.unraisablehook = lambda _: None  # a loop that was being made when it struck complains when it goes
+        print(f"regreen: {_INTERRUPTED.get(_command(arguments), _CANCELLED)}", file=sys.stderr)
         return 4
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
+
+
+_CANCELLED = "cancelled; nothing was written."
+_INTERRUPTED = {"undo": "interrupted; run the same command again to take back the rest."}
+
+
+def _command(arguments: Sequence[str] | None) -> str:
+    return next(iter(sys.argv[1:] if arguments is None else arguments), "")
 
 
 def _settings(options: argparse.Namespace) -> RunSettings:

@@ -97,6 +97,10 @@ class Run:
         """A polite kill."""
         self._process.terminate()
 
+    def reap(self, timeout: float = 10) -> int:
+        """Wait for the end of a run that was killed, and has no outcome."""
+        return self._process.wait(timeout)
+
     def end(self, timeout: float = 90) -> tuple[int, Event]:
         """Wait for the end: exit code and the outcome, which is the last line."""
         code = self._process.wait(timeout)

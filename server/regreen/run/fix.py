@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import signal
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from regreen.agent.stops import EXIT_CODES, OutcomeName
 from regreen.errors import UsageError
@@ -25,6 +27,7 @@ from regreen.testing.target import ParsedTarget, Target, parse_target
 from regreen.workspace.journal import recover_all
 from regreen.workspace.root import Workspace, find_root
 
+T = TypeVar("T")
 _FROM_BEST: tuple[OutcomeName, ...] = (
     "already_passing",
     "fixed",
@@ -98,23 +101,36 @@ async def ask(task: str, workspace: str | None, settings: RunSettings, channel: 
 
 async def _interruptible(session: Session) -> int:
     """Play a run; Ctrl-C and a polite kill end it with its outcome."""
-    import asyncio
+    _on_signals(session.cancel)
+    return await session.execute()
 
+
+def _on_signals(cancel: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, ValueError):
-            loop.add_signal_handler(number, session.cancel)
-    return await session.execute()
+            loop.add_signal_handler(number, cancel)
 
 
 async def _fix_all(
     target: Target, workspace: Workspace, python: Path, settings: RunSettings, channel: Channel
 ) -> int:
     """One run for each failing test of a path; the last outcome line carries the worst."""
-    channel.listen(_Deaf())
+    between = _Between()
+    _on_signals(between.cancel)
+    channel.listen(between)
+    channel.emit(
+        {"event": "progress", "text": f"Running {target.nodeid}, to see which tests fail …", "percent": None}
+    )
     # Asked once for all runs of the path.
-    settings = replace(settings, seal=await seal_mode(settings, workspace.root, channel))
-    report = await _run_path(target, workspace, python, settings)
+    mode = await between.hold(seal_mode(settings, workspace.root, channel))
+    settings = replace(settings, seal=mode or settings.seal)
+    report = await between.hold(_run_path(target, workspace, python, settings)) if mode else None
+    if report is None:
+        channel.emit(
+            _overall(target, "cancelled", "Cancelled before the first run; nothing was written.", {}, "")
+        )
+        return EXIT_CODES["cancelled"]
     worst: OutcomeName = "already_passing"
     explanation = f"All {len(report.passed)} tests of {target.nodeid} pass; nothing was changed."
     if report.problem:
@@ -122,8 +138,13 @@ async def _fix_all(
     ended: dict[str, OutcomeName] = {}
     wrote: list[str] = []
     for nodeid in report.failed:
+        if between.cancelled:
+            worst = "cancelled"
+            break
         session = Session(Target.from_nodeid(nodeid), workspace, python, settings, channel)
         await _interruptible(session)
+        _on_signals(between.cancel)
+        channel.listen(between)
         ended[nodeid] = session.outcome
         wrote += [session.run] if session.wrote else []
         if _FROM_BEST.index(session.outcome) > _FROM_BEST.index(worst):
@@ -164,11 +185,30 @@ async def _run_path(target: Target, workspace: Workspace, python: Path, settings
         return await runner.run(tree, [target.nodeid])
 
 
-class _Deaf(Hearing):
-    """Before the first run there is nothing to cancel but the process itself."""
+class _Between(Hearing):
+    """Before and between the runs of a path: cancelling ends what is at work, and there is nothing to extend."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._work: asyncio.Future[Any] | None = None
 
     def cancel(self) -> None:
-        signal.raise_signal(signal.SIGINT)
+        """End what is at work, and start no other run."""
+        self.cancelled = True
+        if self._work:
+            self._work.cancel()
+
+    async def hold(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Do some work that can be cancelled; None when it was."""
+        task = self._work = asyncio.ensure_future(work)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not self.cancelled:
+                raise
+            return None
+        finally:
+            self._work = None
 
     def extend(self, steps: int, tokens: int, seconds: float) -> None:
         pass

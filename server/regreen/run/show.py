@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from regreen.agent.trace import read_trace
@@ -29,7 +30,7 @@ def show(name: str, html: Path | None) -> int:
         return 0
     text = page(story)
     if str(html) == "-":
-        print(text, end="")
+        sys.stdout.buffer.write(text.encode("utf-8"))
         return 0
     if html.is_dir():
         raise UsageError(f"{html} is a folder: name a file, for instance {html / 'run.html'}.")

@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.control import Control
+from rich.segment import ControlType
 from rich.syntax import Syntax
 from rich.text import Text
 
 from regreen.agent.stops import dollars
 from regreen.run.lines import read_lines
 from regreen.run.protocol import NOBODY, Decision, Event, Hearing
-from regreen.run.visible import visible
+from regreen.run.visible import visible, writable
 
 _VERDICT_STYLE = {
     "fixed": "bold green",
@@ -23,7 +25,8 @@ _VERDICT_STYLE = {
     "same": "red",
     "worse": "red",
 }
-_ASK = "Apply this edit?  y yes · n no · r no, with a reason · a yes to all · d show the diff again: "
+_KEYS = "y yes · n no · r no, with a reason · a yes to all · d show the diff again"
+_ASK = f"Apply this edit?  {_KEYS} (then Enter; Ctrl-C ends the run): "
 
 
 class TerminalChannel:
@@ -37,20 +40,28 @@ class TerminalChannel:
         self._all = False
         self._streaming = False
         self._budget = ""
+        self._trial = ""
+        self._drawing = False
 
     # -- showing ---------------------------------------------------------------------------------------
 
     def emit(self, event: Event) -> None:
         """Show one event; kinds without a view of their own are left out."""
         kind = str(event.get("event"))
+        if self._drawing and not (kind == "progress" and event.get("percent") is not None):
+            self._drawing = False
+            self._console.print()
         if kind != "text":
             self._end_stream()
         show = getattr(self, f"_show_{kind}", None)
         if show is not None:
             show(event)
 
+    def _shown(self, text: str) -> str:
+        return writable(visible(text), self._console.encoding)
+
     def _print(self, text: str, style: str = "") -> None:
-        self._console.print(Text(visible(text), style=style))
+        self._console.print(Text(self._shown(text), style=style))
 
     def _end_stream(self) -> None:
         if self._streaming:
@@ -58,7 +69,8 @@ class TerminalChannel:
             self._console.print()
 
     def _show_started(self, event: Event) -> None:
-        self._print(f"Fixing {event['target']}", "bold")
+        task = str(event["target"])
+        self._print(f"Fixing {task}" if "::" in task else f"Task: {task}", "bold")
         self._print(f"model {event['model']} · seal {event['seal']} · approval {event['approval']}", "dim")
 
     def _show_note(self, event: Event) -> None:
@@ -66,7 +78,13 @@ class TerminalChannel:
 
     def _show_progress(self, event: Event) -> None:
         percent = event.get("percent")
-        self._print(f"{event['text']}" + (f" {percent:.0f} %" if percent is not None else ""), "dim")
+        if percent is None or not self._console.is_terminal:
+            self._print(f"{event['text']}" + (f" {percent:.0f} %" if percent is not None else ""), "dim")
+            return
+        self._console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+        line = f"{event['text']} {percent:.0f} %"[: max(10, self._console.width - 1)]
+        self._console.print(Text(self._shown(line), style="dim"), end="")
+        self._drawing = True
 
     def _show_evidence(self, event: Event) -> None:
         failure: Mapping[str, Any] = event.get("failure") or {}
@@ -77,18 +95,23 @@ class TerminalChannel:
 
     def _show_text(self, event: Event) -> None:
         self._streaming = True
-        self._console.print(Text(visible(str(event["delta"])), style="dim"), end="")
+        self._console.print(Text(self._shown(str(event["delta"])), style="dim"), end="")
 
     def _show_call(self, event: Event) -> None:
         arguments = ", ".join(f"{k}={_short(v)}" for k, v in event["arguments"].items())
         self._print(f"  → {event['name']}({arguments})")
 
     def _show_result(self, event: Event) -> None:
-        self._print(f"  {'✓' if event['ok'] else '✗'} {event['summary']}", "" if event["ok"] else "red")
+        summary = str(event["summary"])
+        if self._trial and summary.endswith(self._trial):  # said a line or two before
+            summary = summary.removesuffix(self._trial).rstrip("; ")
+        if summary:
+            self._print(f"  {'✓' if event['ok'] else '✗'} {summary}", "" if event["ok"] else "red")
 
     def _show_trial(self, event: Event) -> None:
         verdict: Mapping[str, Any] = event["verdict"]
         summary = event.get("summary") or verdict.get("reason") or ""
+        self._trial = str(summary)
         self._print(f"  trial: {summary}", _VERDICT_STYLE.get(str(verdict.get("progress")), ""))
 
     def _show_proposal(self, event: Event) -> None:
@@ -134,7 +157,7 @@ class TerminalChannel:
 
     def _diff(self, event: Event) -> None:
         for file in event["files"]:
-            diff = visible(file["diff"].replace("\r\n", "\n").rstrip("\n"))
+            diff = self._shown(file["diff"].replace("\r\n", "\n").rstrip("\n"))
             self._console.print(Syntax(diff, "diff", background_color="default"))
 
     # -- asking ----------------------------------------------------------------------------------------
@@ -148,7 +171,12 @@ class TerminalChannel:
             )
 
     async def _line(self, question: str) -> str | None:
-        self._console.print(Text(question, style="bold"), end="")
+        """A line typed after the question was shown: what was typed before could not be meant for it."""
+        if self._lines is not None and os.isatty(self._source):
+            while not self._lines.empty():
+                if self._lines.get_nowait() is None:
+                    self._ended = True
+        self._console.print(Text(self._shown(question), style="bold"), end="")
         if self._ended or self._lines is None:
             return None
         line = await self._lines.get()
@@ -181,6 +209,8 @@ class TerminalChannel:
                 return Decision("reject", said)
             if key in ("d", "diff"):
                 self._diff(proposal)
+            else:
+                self._print(f"Please answer: {_KEYS}.", "yellow")
 
     async def ask(self, question: Event) -> str:
         """Put a question with numbered choices; an empty line or the end of input takes the default."""

@@ -13,5 +13,32 @@ def visible(text: str) -> str:
     return "".join(c if c in "\n\t" or not _acts(c) else f"\\u{ord(c):04x}" for c in text)
 
 
+def writable(text: str, encoding: str) -> str:
+    """The text as an output of this encoding can show it: our own signs in letters, anything else spelled out."""
+    try:
+        text.encode(encoding)
+        return text
+    except (UnicodeEncodeError, LookupError):
+        pass
+    known = "".join(_IN_LETTERS.get(character, character) for character in text)
+    try:
+        return known.encode(encoding, "backslashreplace").decode(encoding)
+    except LookupError:
+        return known.encode("ascii", "backslashreplace").decode("ascii")
+
+
+_IN_LETTERS = {
+    "·": "-",
+    "→": "->",
+    "✓": "ok:",
+    "✗": "no:",
+    "…": "...",
+    "⏎": " / ",
+    "“": '"',
+    "”": '"',
+    "–": "-",
+}
+
+
 def _acts(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -1,0 +1,180 @@
+"""Somebody at a terminal: the question, its keys, Ctrl-C at every stage, and terminals of every kind."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from runs.keyboard import CTRL_C, CTRL_D, Keyboard
+from runs.process import HARD, TWO_PART, contents, passes
+from scripted.fixtures import StartScripted
+
+ASK = "Apply this edit?"
+
+
+def model(scripted: StartScripted, policy: str = "twopart") -> tuple[str, ...]:
+    return ("--model", "ollama:qwen2.5:3b", "--base-url", scripted(policy).url, "--search", "off")
+
+
+@pytest.fixture
+def terminals() -> Iterator[list[Keyboard]]:
+    """Terminals of a test; whatever still runs at its end is ended."""
+    opened: list[Keyboard] = []
+    yield opened
+    for terminal in opened:
+        if terminal.process.poll() is None:
+            terminal.process.kill()
+            terminal.process.wait(10)
+
+
+def sit_down(terminals: list[Keyboard], folder: Path, *arguments: str, **options: object) -> Keyboard:
+    terminal = Keyboard(folder, *arguments, **options)  # type: ignore[arg-type]
+    terminals.append(terminal)
+    return terminal
+
+
+def test_each_edit_is_asked_about_and_every_key_does_what_it_says(
+    toy_shop: Path, scripted: StartScripted, terminals: list[Keyboard]
+) -> None:
+    terminal = sit_down(terminals, toy_shop, "fix", TWO_PART, *model(scripted))
+    terminal.see(ASK)
+    terminal.type("what\n")
+    terminal.see("Please answer: y yes · n no · r no, with a reason · a yes to all · d show the diff again.")
+    terminal.see(ASK, 2)
+    shown = terminal.screen.count("+++ b/shop/cart.py")
+    terminal.type("d\n")
+    terminal.see(ASK, 3)
+    assert terminal.screen.count("+++ b/shop/cart.py") == shown + 1
+    terminal.type("r\n")
+    terminal.see("What is wrong with it?")
+    terminal.type("keeps only one of the two\n")
+    terminal.see("rejected: keeps only one of the two")
+    terminal.see(ASK, 4)
+    assert "= quantity" in (toy_shop / "shop/cart.py").read_text()
+    terminal.type("y\n")
+    terminal.see(ASK, 5)
+    terminal.type("a\n")
+    assert terminal.end() == 0
+    assert "Fixed: " + TWO_PART in terminal.screen
+    assert re.search(r"Take it back with: regreen undo \d{8}-\d{6}-\w+", terminal.screen)
+    assert passes(toy_shop, TWO_PART)
+
+
+def test_what_was_typed_before_a_question_does_not_answer_it(
+    toy_shop: Path, scripted: StartScripted, terminals: list[Keyboard]
+) -> None:
+    before = contents(toy_shop)
+    terminal = sit_down(terminals, toy_shop, "fix", TWO_PART, *model(scripted))
+    terminal.see("approval everyEdit")
+    terminal.type("y\ny\n")
+    terminal.see(ASK)
+    terminal.type("n\n")
+    terminal.see(ASK, 2)
+    assert contents(toy_shop) == before
+    terminal.type(CTRL_C)
+    assert terminal.end() == 4
+
+
+def test_the_end_of_the_keyboard_is_a_no(
+    toy_shop: Path, scripted: StartScripted, terminals: list[Keyboard]
+) -> None:
+    before = contents(toy_shop)
+    terminal = sit_down(terminals, toy_shop, "fix", TWO_PART, *model(scripted))
+    terminal.see(ASK)
+    terminal.type(CTRL_D)
+    assert terminal.end() == 4
+    assert "Rejected" in terminal.screen
+    assert contents(toy_shop) == before
+
+
+@pytest.mark.parametrize(
+    ("policy", "seen"),
+    [("twopart", "approval everyEdit"), ("silent", "Step 1"), ("twopart", ASK)],
+)
+def test_ctrl_c_in_a_run_ends_it_with_its_outcome(
+    toy_shop: Path, scripted: StartScripted, terminals: list[Keyboard], policy: str, seen: str
+) -> None:
+    before = contents(toy_shop)
+    terminal = sit_down(terminals, toy_shop, "fix", TWO_PART, *model(scripted, policy))
+    terminal.see(seen)
+    terminal.type(CTRL_C * 3)
+    assert terminal.end() == 4
+    assert "Cancelled: The run was cancelled; nothing was written after that." in terminal.screen
+    assert "Traceback" not in terminal.screen
+    assert contents(toy_shop) == before
+
+
+@pytest.mark.parametrize("command", [("fix", "tests"), ("tests", "."), ("doctor",), ("ask", "Find the bug")])
+def test_ctrl_c_before_there_is_a_run_is_one_line(
+    toy_shop: Path, terminals: list[Keyboard], command: Sequence[str]
+) -> None:
+    terminal = sit_down(terminals, toy_shop, *command)
+    time.sleep(1.0)  # wherever it is by then: while it loads, while it collects, while it looks for a model
+    terminal.type(CTRL_C)
+    code = terminal.end()
+    assert "Traceback" not in terminal.screen
+    assert code in (0, 3, 4, -2), terminal.screen  # -2: Python's own way, when it strikes inside an `eval`
+    if code in (4, -2):
+        assert re.search(r"(?i)cancelled", terminal.screen)
+
+
+def test_ctrl_c_while_a_path_is_looked_at_starts_no_run(toy_shop: Path, terminals: list[Keyboard]) -> None:
+    (toy_shop / "tests/test_slow.py").write_text("import time\n\ndef test_slow():\n    time.sleep(60)\n")
+    terminal = sit_down(terminals, toy_shop, "fix", "tests", "--model", "builtin")
+    terminal.see("Running tests, to see which tests fail")
+    terminal.type(CTRL_C)
+    assert terminal.end() == 4
+    assert "Cancelled before the first run; nothing was written." in terminal.screen
+    assert "Traceback" not in terminal.screen
+
+
+def test_ctrl_c_in_one_run_of_a_path_starts_no_other(
+    toy_shop: Path, scripted: StartScripted, terminals: list[Keyboard]
+) -> None:
+    terminal = sit_down(terminals, toy_shop, "fix", "tests", *model(scripted, "silent"))
+    terminal.see("Step 1")
+    terminal.type(CTRL_C)
+    assert terminal.end() == 4
+    assert "0 of 2 failing tests of tests are fixed." in terminal.screen
+    assert "Fixing " + HARD not in terminal.screen
+
+
+@pytest.mark.parametrize(
+    ("environ", "columns"),
+    [
+        ({"LC_ALL": "C"}, 80),
+        ({"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, 80),
+        ({"PYTHONIOENCODING": "latin-1"}, 60),
+        ({"NO_COLOR": "1"}, 20),
+        ({"TERM": "dumb"}, 10),
+    ],
+)
+def test_a_run_is_readable_on_any_terminal(
+    toy_shop: Path,
+    scripted: StartScripted,
+    terminals: list[Keyboard],
+    environ: dict[str, str],
+    columns: int,
+) -> None:
+    terminal = sit_down(
+        terminals, toy_shop, "fix", TWO_PART, *model(scripted, "direct"), environ=environ, columns=columns
+    )
+    for number in (1, 2):
+        terminal.see(ASK, number)
+        terminal.type("y\n")
+    assert terminal.end() == 0
+    assert "Traceback" not in terminal.screen
+    assert "Fixed: " + TWO_PART in terminal.screen
+    assert "+        self.quantities[sku] += quantity" in terminal.screen
+    if environ.get("PYTHONUTF8") == "0":
+        assert "model ollama:qwen2.5:3b - seal" in terminal.screen
+        assert "  -> edit_file(" in terminal.screen
+        assert terminal.raw.isascii()
+    if "NO_COLOR" in environ:
+        assert not re.search(rb"\x1b\[[\d;]*(3[0-7]|9[0-7]|38)[;m]", terminal.raw)
+    if environ.get("TERM") == "dumb":
+        assert b"\x1b" not in terminal.raw
