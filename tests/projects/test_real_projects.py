@@ -97,6 +97,28 @@ async def test_every_python_and_pytest_tells_the_same(tmp_path: Path, python: st
     assert one.failed == one.collected == ("test_shop.py::test_total[a::b [two]]",)
 
 
+@pytest.mark.parametrize(("python", "runner"), VERSIONS, ids=lambda value: value)
+async def test_a_warm_run_says_what_a_cold_one_says(tmp_path: Path, python: str, runner: str) -> None:
+    bench = Bench(tmp_path, SHOP, python=environment(python, runner), seal=await the_machines_seal())
+    tree = bench.trial.prepare()
+    assert await bench.runner.warm_up(tree)
+    for name in ("test_total[a::b [two]]", "Numbers::test_equal", "test_skipped", "test_raises"):
+        selection = [f"test_shop.py::{name}"]
+        cold = await bench.runner.run(tree, selection, trace_lines=True)
+        for _ in range(2):
+            warm = await bench.runner.run(tree, selection, trace_lines=True, warm=True)
+            assert bench.runner.staged
+            assert [(r.nodeid, r.outcome, r.failure) for r in warm.tests.values()] == [
+                (r.nodeid, r.outcome, r.failure) for r in cold.tests.values()
+            ]
+            assert (warm.executed, warm.finished, warm.tampered) == (
+                cold.executed,
+                cold.finished,
+                cold.tampered,
+            )
+    await bench.runner.aclose()
+
+
 CART = "def add(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n"
 USES = """\

@@ -97,6 +97,11 @@ class TestRunner:
             self._warm_scratch = scratch
         return self._warm is not None
 
+    @property
+    def staged(self) -> bool:
+        """Whether the last warm run found all that comes before its collection done; see probe/regreen_stage.py."""
+        return self._warm is not None and self._warm.staged
+
     async def cool_down(self) -> None:
         """End the warm process; runs are cold from now on."""
         if self._warm is not None:

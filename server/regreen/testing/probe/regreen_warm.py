@@ -46,6 +46,8 @@ def preload(workspace: str) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     config: Any = get_config()
+    if not hasattr(config, "inicfg"):
+        config.inicfg = {}  # before pytest 8 there is none as long as no configuration was read
     hook: Any = install_importhook(config)
     try:
         with contextlib.suppress(Exception):
