@@ -65,6 +65,14 @@ def chosen(reply: Reply, options: Sequence[Option]) -> int | None:
     return number - 1 if number is not None and 1 <= number <= len(options) else None
 
 
+def refuses(reply: Reply) -> bool:
+    """Whether a reply says in so many words that none of the options is right."""
+    if reply.calls:
+        return False
+    number = _number(reply.text.strip(), 0)
+    return (_keyed(reply.raw) if number is None and reply.raw else number) == 0
+
+
 def _number(text: str, most: int) -> int | None:
     """The one number that a text means; 0 for a refusal, None when it cannot be told."""
     if not text:

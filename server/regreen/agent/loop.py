@@ -118,6 +118,7 @@ class Agent:
         self._verified = verified
         self._search = search
         self._options: tuple[Option, ...] = ()
+        self._left: tuple[Option, ...] = ()
         self._stuck = StuckDetector()
         self._room = Room(model)
         self._without_call = 0
@@ -164,8 +165,11 @@ class Agent:
         """Hear which of the options a model takes; anything else that it says goes its usual way."""
         picked = choice.chosen(reply, options)
         if picked is None:
+            self._left = () if choice.refuses(reply) else options
             if reply.calls:
-                return await self._act_instead(reply, options)
+                if not _edits(reply):  # it looks before it chooses
+                    self._options, self._left = options, ()
+                return await self._act(reply)
             if reply.reason not in _PROSE or prompt.looks_wrong(reply.text) is not None:
                 return await self._answer(reply)
             self.messages.append(Message("user", choice.own_edit()))
@@ -178,14 +182,13 @@ class Agent:
         option = options[picked]
         await self._act(replace(reply, confidence=option.confidence), f"{origin} {option.why}")
 
-    async def _act_instead(self, reply: Reply, options: tuple[Option, ...]) -> None:
-        """The model makes an edit of its own. Where that fails, the best option is worth the person's look, if it is
-        not a mere guess."""
-        edits = any(call.name in _EDITS for call in reply.calls)
-        await self._act(reply)
-        best = next((option for option in options if option.confidence != "low"), None)
-        if not edits or best is None or self._scene.rejected:
+    async def _offer_instead(self, reply: Reply) -> None:
+        """The model took none of the options, nor refused them, and its own edit failed: the best of them is worth the
+        person's look now, if it is more than a guess."""
+        best = next((option for option in self._left if option.confidence != "low"), None)
+        if best is None or self._scene.rejected or not _edits(reply):
             return
+        self._left = tuple(option for option in self._left if option is not best)
         if came_of_it := await self._offer(best, prompt.QUICK_INSTEAD):
             self.messages.append(Message("user", choice.own_edit(came_of_it)))
 
@@ -193,6 +196,10 @@ class Agent:
         """The search's part in a change of strategy: a fix that is proposed, or what it learned."""
         if self._search is None:
             return ""
+        left, self._left = self._left, ()
+        for option in left:
+            if came_of_it := await self._offer(option, prompt.QUICK_STUCK):
+                return came_of_it
         found = await self._search.again()
         for option in found.options[:MOST_OPTIONS]:
             if came_of_it := await self._offer(option, prompt.QUICK_STUCK):
@@ -218,6 +225,7 @@ class Agent:
             await self._act(reply)
         else:
             await self._answer(reply)
+        await self._offer_instead(reply)
         await self._look(reply, before)
 
     async def _ask(self, n: int) -> Reply:
@@ -307,7 +315,7 @@ class Agent:
             self._scene.failure_key(),
             "" if reply.calls else _plain(reply.text),
         )
-        edited = before != after or any(call.name in _EDITS for call in reply.calls)
+        edited = before != after or _edits(reply)
         if self._stuck.observe(state, edited):
             self._attempt += 1
             learned = await self._search_again()
@@ -318,6 +326,10 @@ class Agent:
         path = next(iter(self._scene.files_in_play()), "module.py")
         call = {"path": path, "find": "the exact lines", "replace": "the new lines"}
         return "edit_file " + json.dumps(call)
+
+
+def _edits(reply: Reply) -> bool:
+    return any(call.name in _EDITS for call in reply.calls)
 
 
 def _plain(text: str) -> str:

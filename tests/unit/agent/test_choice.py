@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regreen.agent.choice import chosen, question
+from regreen.agent.choice import chosen, question, refuses
 from regreen.agent.conversation import Reply, Request, ToolCall, Usage
 from regreen.agent.search import Option, found_from, search_event
 from regreen.models.reading import to_reply
@@ -140,6 +140,13 @@ def test_a_whole_function_that_is_an_option_is_that_option() -> None:
 )
 def test_no_edit_is_chosen(said: str) -> None:
     assert chosen(read(said), OPTIONS) is None
+
+
+def test_a_refusal_is_told_from_an_answer_that_says_nothing() -> None:
+    for said in ("none", "None of them is right.", "0", '{"choice": null}', "All of them are wrong."):
+        assert refuses(read(said)), said
+    for said in ("2", "", "I would look at the cart.", "Options 1 and 3 both seem plausible."):
+        assert not refuses(read(said)), said
 
 
 def test_another_edit_is_no_choice() -> None:

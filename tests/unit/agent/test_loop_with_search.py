@@ -15,7 +15,7 @@ from regreen.agent.prompt import opening
 from regreen.agent.search import Found, Option
 from regreen.agent.stops import Fixed, StepsUsedUp, Stop, Stuck
 from regreen.errors import RegreenError
-from unit.agent.played import EDIT, Outcome, Played, Silence, World
+from unit.agent.played import EDIT, READ, Outcome, Played, Silence, World
 
 
 def option(new: str, confidence: str = "low") -> Option:
@@ -154,6 +154,29 @@ async def test_another_edit_of_the_model_goes_first_and_the_best_option_is_offer
     stop, _, _, _ = await play(shop, Sought(Found((option("2"), option("3", "medium")))), Reply("", (own,)))
     assert isinstance(stop, Fixed)
     assert [call.id for call in shop.carried] == ["c9"]
+    assert shop.offered[0][0].calls[0].arguments["replace"] == "3"
+
+
+async def test_an_answer_that_says_nothing_keeps_the_options_for_when_the_run_is_stuck() -> None:
+    shop, search = Shop(offers=["fixed"]), Sought(Found((option("2"), option("3"))))
+    stop, _, _, _ = await play(shop, search, "I would look at the cart.", "The same.", "The same.")
+    assert isinstance(stop, Fixed)
+    assert "again" not in search.asked
+    assert shop.offered[0][0].calls[0].arguments["replace"] == "2"
+
+
+async def test_what_the_model_refused_is_not_offered_later() -> None:
+    shop, search = Shop(), Sought(Found((option("2", "medium"),)))
+    own = ToolCall("edit_file", {"path": "a.py", "find": "1", "replace": "9"}, "c9")
+    await play(shop, search, "none", Reply("", (own,)), "The same.", "The same.", steps=5)
+    assert shop.offered == []
+
+
+async def test_a_model_may_look_at_a_file_before_it_chooses() -> None:
+    shop, search = Shop(offers=["fixed"]), Sought(Found((option("2"), option("3"))))
+    stop, _, model, _ = await play(shop, search, Reply("Let me look.", (READ,)), "2")
+    assert isinstance(stop, Fixed)
+    assert len(model.requests) == 2
     assert shop.offered[0][0].calls[0].arguments["replace"] == "3"
 
 
