@@ -1,6 +1,7 @@
 #!/bin/sh
 # Make a virtual environment from a lock file, and put the checkout's own package into it.
 #   .ci/venv.sh FOLDER LOCK
+# A lock is complete, so nothing beside it is installed.
 # With uv when it is there, else with venv and pip. Does nothing when the environment is made from this lock already.
 set -eu
 folder=$1 lock=$2
@@ -29,7 +30,7 @@ python=$(find_python)
 say "Making $folder from $lock with $python"
 if command -v uv >/dev/null 2>&1; then
   uv venv --quiet --clear --python "$python" "$folder"
-  uv pip install --quiet --python "$folder/bin/python" --require-hashes -r "$here/$lock"
+  uv pip install --quiet --python "$folder/bin/python" --no-deps --require-hashes -r "$here/$lock"
 else
   if ! "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -38,7 +39,7 @@ else
     exit 3
   fi
   "$python" -m venv --clear "$folder"
-  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$here/$lock"
+  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$here/$lock"
 fi
 packages=$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 printf '%s\n' "$here/server" > "$packages/regreen-checkout.pth"
