@@ -121,6 +121,7 @@ class OpenAIReply:
         self.content = ""
         self.thinking = ""
         self.finish = ""
+        self.closed = False
         self.usage: Mapping[str, Any] = {}
         self.timings: Mapping[str, Any] = {}
         self._calls: list[_Fragments] = []
@@ -148,8 +149,8 @@ class OpenAIReply:
         return content, content or thinking or written
 
     def end_at(self, offset: int) -> None:
-        """Take the reply as over at this place of its text."""
-        self.content, self.finish = self.content[:offset].rstrip(), "stop"
+        """Take the reply as over at this place of its text. The server does not come to tell its counts then."""
+        self.content, self.finish, self.closed = self.content[:offset].rstrip(), "stop", True
 
     def _fragment(self, part: Mapping[str, Any]) -> str:
         function = _mapping(part.get("function")) or part

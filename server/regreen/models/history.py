@@ -18,6 +18,9 @@ same, with the output held to a JSON schema by the server's grammar."""
 
 WireMessage = dict[str, Any]
 
+REASON_CHARS = 160
+"""Room for one sentence."""
+
 
 def wire_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
     """The tools as both wires declare them."""
@@ -35,12 +38,13 @@ def wire_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
 
 
 def call_schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
-    """A JSON schema that any one call of these tools fits, for constrained output."""
+    """A JSON schema that any one call of these tools fits, for constrained output. The reason is bounded: a weak model
+    does not find the end of a text that the schema lets go on."""
     shapes = [
         {
             "type": "object",
             "properties": {
-                "reason": {"type": "string"},
+                "reason": {"type": "string", "maxLength": REASON_CHARS},
                 "name": {"const": tool.name},
                 "arguments": dict(tool.parameters),
             },

@@ -62,6 +62,7 @@ class OpenAIModel(ServedModel):
         self._wire: OpenAIWire | None = None
         self._lock = asyncio.Lock()
         self._listed = False
+        self._digest = ""
         self._price: Price | None = None
         self._max_cost = max_cost
         self._told: set[str] = set()
@@ -137,11 +138,9 @@ class OpenAIModel(ServedModel):
             self._notes(
                 f"{self._model} costs {self._price.words}; the run ends at {dollars(most)} (--max-cost)."
             )
-        self._digest = _digest(self._url, self._model, entry) if entry else ""
+        self._digest = digest_of(self._url, self._model, entry) if entry else ""
         if self.local and self._cache is not None and self._digest:
             self._finding = probe.recall(self._cache, self._digest, "openai")
-
-    _digest = ""
 
     async def _probe(self, cache: Path) -> None:
         async def rendered(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> str:
@@ -205,8 +204,9 @@ class OpenAIModel(ServedModel):
         counted = reply.number("prompt_tokens") or 0
         generated = reply.number("completion_tokens") or limits.estimate(len(reply.written))
         expected = self._expected(flat)
-        self._uncounted = not counted
-        if not counted:
+        if counted or not reply.closed:
+            self._uncounted = not counted
+        if self._uncounted:
             cannot = (
                 "from time to time the model is asked whether it still sees the start of its prompt"
                 if self.local
@@ -215,7 +215,7 @@ class OpenAIModel(ServedModel):
             self._once(
                 "counts", f"{self._url} tells no token counts, so the budget counts estimates, and {cannot}."
             )
-        elif counted < len(flat) / limits.MOST_CHARS_PER_TOKEN:
+        elif counted and counted < len(flat) / limits.MOST_CHARS_PER_TOKEN:
             raise self._words.cut(counted, expected)
         prompt = counted or expected
         cached = _cached(reply)
@@ -294,7 +294,7 @@ def _number(values: Mapping[str, Any], name: str) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0
 
 
-def _digest(url: str, model: str, entry: Mapping[str, Any]) -> str:
+def digest_of(url: str, model: str, entry: Mapping[str, Any]) -> str:
     """Tells one model of one server from another, as far as the server's list does."""
     lasting = {name: value for name, value in entry.items() if name != "created"}
     return hashlib.sha256(json.dumps([url, model, lasting], sort_keys=True).encode()).hexdigest()

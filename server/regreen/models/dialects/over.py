@@ -13,6 +13,8 @@ _OPENS = re.compile(r"[<{\[]|```|'''|\"\"\"|^\s*Action\b", re.MULTILINE)
 _CALL = re.compile(r"\s*<tool_call>\s*(?=\{)")
 _CLOSE = re.compile(r"\s*</tool_call>\s*")
 _DECODER = json.JSONDecoder()
+_LONGEST_BREAK = 20
+"""Characters of white space that may follow an object before it counts as a reply without end."""
 
 
 def over_at(text: str) -> int:
@@ -40,12 +42,16 @@ def over_at(text: str) -> int:
 
 
 def whole_object(text: str) -> int:
-    """The offset behind a reply that is one JSON object, and complete; 0 for any other."""
+    """The offset behind a reply that began with one JSON object and goes on after it; 0 for any other.
+
+    A server that holds the model to a schema ends there by itself, and then tells its counts: so it may.
+    """
     start = len(text) - len(text.lstrip())
-    if text[start : start + 1] != "{" or text.rstrip()[-1:] != "}":
+    if text[start : start + 1] != "{":
         return 0
     try:
         _, end = _DECODER.raw_decode(text, start)
     except ValueError:
         return 0
-    return end
+    more = text[end:]
+    return end if more.strip() or len(more) > _LONGEST_BREAK else 0
