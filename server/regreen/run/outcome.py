@@ -59,7 +59,10 @@ class Ending:
         if command := command_in(str(self.stop)) if self.stop.outcome == "setup_problem" else "":
             event["command"] = command
         if partial := self._partial():
-            event["partial"] = [{"path": c.path, "diff": c.diff(), "text": c.after} for c in partial]
+            event["partial"] = [
+                {"path": c.path, "base_sha256": c.base_sha256, "diff": c.diff(), "text": c.after}
+                for c in partial
+            ]
         return event
 
     def _partial(self) -> tuple[FileChange, ...]:

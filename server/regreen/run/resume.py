@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,22 @@ from regreen.agent.trace import read_trace
 from regreen.errors import UsageError
 from regreen.redact import LEFT_OUT
 from regreen.settings import run_folder
+from regreen.tools.toolbox import Desk, Settled
+from regreen.workspace.draft import Draft
 
 TOLD_EDITS = 4
+EARLIER = "This is where the earlier run got to."
 BATCH_FILE = "runs.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What an earlier run left: `texts` by path are its best edits that were not written."""
+    """What an earlier run left: `texts` by path are its best edits that were not written, `bases` the digests of what
+    they were made from, where the trace says so."""
 
     texts: Mapping[str, str]
     tried: tuple[str, ...]
+    bases: Mapping[str, str | None] = field(default_factory=lambda: dict[str, str | None]())
 
     def told(self) -> str:
         """The earlier run in a few lines, for the model."""
@@ -65,6 +70,7 @@ def earlier_run(name: str) -> Earlier:
     """Read what an earlier run left. Raises UsageError when there is no such trace."""
     events = read_trace(trace_path(name))
     texts: dict[str, str] = {}
+    bases: dict[str, str | None] = {}
     tried: list[str] = []
     pending: dict[str, Any] | None = None
     for event in events:
@@ -79,11 +85,26 @@ def earlier_run(name: str) -> Earlier:
                 )
             pending = None
         elif kind == "outcome":
-            texts = {p["path"]: p["text"] for p in event.get("partial") or () if "text" in p}
+            partial: list[dict[str, Any]] = [p for p in event.get("partial") or () if "text" in p]
+            texts = {p["path"]: p["text"] for p in partial}
+            bases = {p["path"]: p["base_sha256"] for p in partial if "base_sha256" in p}
     for path, text in texts.items():
         if LEFT_OUT in text:
             raise UsageError(
                 f"The trace leaves out a secret that stands in {path}, so its edit cannot be taken from there. "
                 "Start again without --resume."
             )
-    return Earlier(texts, tuple(tried))
+    return Earlier(texts, tuple(tried), bases)
+
+
+async def offer_again(
+    earlier: Earlier, draft: Draft, desk: Desk, note: Callable[[str], None]
+) -> Settled | None:
+    """Settle the best edits of an earlier run as the first proposal of this one: tried, shown and decided like any
+    other. None when there are none, or when a file was changed since, so that they would take that back."""
+    changes = [draft.change(path, text) for path, text in earlier.texts.items()]
+    moved = [c.path for c in changes if c.path in earlier.bases and earlier.bases[c.path] != c.base_sha256]
+    if moved:
+        note(f"The earlier run's edits are left out: {', '.join(moved)} changed since then.")
+    changes = [change for change in changes if change.after != change.before]
+    return None if moved or not changes else await desk.submit(changes, EARLIER, "")

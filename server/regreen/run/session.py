@@ -41,7 +41,7 @@ from regreen.run.listener import ModelListener
 from regreen.run.outcome import Ending
 from regreen.run.proposals import Desk, Trials
 from regreen.run.protocol import Channel, Event
-from regreen.run.resume import Earlier
+from regreen.run.resume import Earlier, offer_again
 from regreen.run.telling import Teller
 from regreen.run.turn import turn
 from regreen.run.warming import warm
@@ -177,7 +177,9 @@ class Session:
                 self._note(f"Tests may also {allowed}: you allowed it.")
             runner = TestRunner(self._python, self._workspace.root, choice.seal, self._folders.scratch)
             stack.push_async_callback(runner.aclose)
-            trial = Trial(self._workspace.root, self._folders.trial)
+            trial = Trial(
+                self._workspace.root, self._folders.trial, readable=self._settings.allowed.readable
+            )
             stack.callback(trial.close)
             judge = Judge(
                 runner, trial, self.target, locked=self._locked, whole=self._settings.tests == "all"
@@ -215,15 +217,18 @@ class Session:
     ) -> Stop:
         warming = self._beside(stack, self._warm(model))
         search = self._search_beside(stack, model, ground, warming)
-        if self._earlier:
-            self._draft.keep([self._draft.change(p, text) for p, text in self._earlier.texts.items()])
         report = await self._baseline(judge)
         evidence = gather(self.target, report, self._draft.text)
+        desk = self._desk = self._new_desk(judge, evidence.failure)
+        if self._earlier and (settled := await offer_again(self._earlier, self._draft, desk, self._note)):
+            if settled.stop:
+                return settled.stop
+            report = await self._baseline(judge)
+            evidence = gather(self.target, report, self._draft.text)
         self._emit({"event": "evidence", **evidence.to_json(), "seconds": round(report.seconds, 3)})
         self._beside(stack, judge.broaden(self._draft.overlay()))
         if search is None:
             await warming
-        desk = self._desk = self._new_desk(judge, evidence.failure)
         desk.nearby = search
         shown = [unit.path for unit in evidence.functions]
         bench = Bench(self.target, self._draft, desk, trial, runner, self._budget.clock, shown)
