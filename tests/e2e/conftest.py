@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,25 @@ def open_window(
             print(f"screenshot: {shot}\n{server.logs()}")
         page.close()
         server.close()
+
+
+@pytest.fixture
+def shop(toy_shop: Path) -> Path:
+    """The toy shop as a git repository, as people have theirs."""
+    for command in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "shop"],
+    ):
+        subprocess.run(["git", *command], cwd=toy_shop, check=True)
+    return toy_shop
+
+
+@pytest.fixture
+def bare_python(tmp_path: Path) -> Path:
+    """A Python with nothing installed: what the extension brings has to be enough."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    return tmp_path / "bare" / "bin" / "python"
 
 
 @pytest.hookimpl(hookwrapper=True)

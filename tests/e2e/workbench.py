@@ -140,6 +140,11 @@ class CodeServer:
             return False
         return True
 
+    @property
+    def data(self) -> Path:
+        """Where VS Code keeps what it and its extensions remember."""
+        return self._folder / "data"
+
     def logs(self) -> str:
         """The extension's logs, its server's and the extension host's, for a failed test."""
         logs = sorted((self._folder / "data" / "logs").rglob("*.log"))

@@ -298,12 +298,14 @@ function isBasedOn(open: OpenProposal): boolean {
   return open.proposal.files.every((file) => file.text === null || !open.bases.has(file.uri) || sameText(open.textOf(file.uri), file.text));
 }
 
-/** What each document holds now; files that do not exist are left out. */
+/** What each document holds now; files that do not exist are left out, also while an editor still shows what they held. */
 async function textsNow(uris: readonly string[]): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   for (const uri of uris) {
     try {
-      texts.set(uri, (await vscode.workspace.openTextDocument(vscode.Uri.parse(uri, true))).getText());
+      const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(uri, true));
+      if (!document.isDirty) await vscode.workspace.fs.stat(document.uri);
+      texts.set(uri, document.getText());
     } catch {
       // Not there: a file that the proposal makes, or one that an accepted edit removed.
     }
