@@ -9,6 +9,7 @@ from pathlib import Path
 from regreen.run.folders import RunFolders
 from regreen.settings import new_run_id
 from regreen.testing.runner import TestRunner
+from regreen.testing.seal.allowed import allowed_in
 from regreen.testing.seal.door import Seal
 from regreen.workspace.root import Workspace
 from regreen.workspace.trial import Trial
@@ -20,7 +21,7 @@ async def look(workspace: Workspace, python: Path, seal: Seal) -> AsyncGenerator
     async with AsyncExitStack() as stack:
         folders = RunFolders(new_run_id())
         stack.callback(folders.remove)
-        trial = Trial(workspace.root, folders.trial)
+        trial = Trial(workspace.root, folders.trial, readable=allowed_in(seal).readable)
         stack.callback(trial.close)
         runner = TestRunner(python, workspace.root, seal, folders.scratch)
         stack.push_async_callback(runner.aclose)

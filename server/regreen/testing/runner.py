@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from regreen.testing.kept_out import Host
 from regreen.testing.records import Reading, read_records, understand
 from regreen.testing.report import Failure, Report, TestRecord
+from regreen.testing.seal.allowed import allowed_in
 from regreen.testing.seal.door import Access, Finished, Limits, Seal
 from regreen.testing.setup_problem import problem_of
 from regreen.testing.target import Target
@@ -149,7 +151,8 @@ class TestRunner:
         timed_out = finished.status == "timeout"
         reading = understand(read_records(records, run.key), timed_out)
         collect_only = bool(job.get("collect"))
-        return _report(reading, finished, selection, collect_only, tree, self.interpreter, self.workspace)
+        host = Host(self.workspace, tree, allowed_in(self.seal).network)
+        return _report(reading, finished, selection, collect_only, self.interpreter, host)
 
     def _next(self) -> str:
         self._number += 1
@@ -227,9 +230,8 @@ def _report(
     finished: Finished,
     selection: Sequence[str],
     collect_only: bool,
-    tree: Path,
     python: Path,
-    workspace: Path,
+    host: Host,
 ) -> Report:
     output = finished.output.decode("utf-8", errors="replace")
     tests = dict(reading.tests)
@@ -251,7 +253,7 @@ def _report(
         pytest=reading.pytest,
         python=reading.python,
     )
-    return replace(report, problem=problem_of(report, reading, finished, tree, python, workspace))
+    return replace(report, problem=problem_of(report, reading, finished, python, host))
 
 
 def _without_record(reading: Reading, selection: Sequence[str]) -> dict[str, TestRecord]:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from regreen.testing.interpreter import add_pytest_command
+from regreen.testing.kept_out import Host, kept_out, link_out
 from regreen.testing.records import Reading
 from regreen.testing.report import Failure, Report
 from regreen.testing.seal.door import Finished
@@ -48,17 +49,15 @@ def setup_problem(report: Report) -> str:
     return report.problem
 
 
-def problem_of(
-    report: Report, reading: Reading, finished: Finished, tree: Path, python: Path, workspace: Path
-) -> str:
-    """The same, worked out from everything a run left behind. `tree` tells which modules are the project's own."""
-    install = add_pytest_command(python, workspace).rsplit(" ", 1)[0]
+def problem_of(report: Report, reading: Reading, finished: Finished, python: Path, host: Host) -> str:
+    """The same, worked out from everything a run left behind, and what the person's own side has."""
+    install = add_pytest_command(python, host.workspace).rsplit(" ", 1)[0]
     if finished.status == "seal_failed":
         return f"the seal around the tests could not be made: {finished.detail or 'no reason given'}"
     if reading.no_pytest:
         return f"there is no pytest in {python}: add it with `{install} pytest`"
-    for failure in _failures(report):
-        problem = _around(failure, tree, install)
+    for nodeid, failure in _failures(report):
+        problem = _around(failure, host, install) or kept_out(failure, nodeid, host)
         if problem:
             return problem
     for record in report.tests.values():
@@ -70,22 +69,21 @@ def problem_of(
             return f"async tests need a plugin: add one with `{install} pytest-asyncio`"
     if reading.started or finished.status != "exited":
         return _nothing_ran(report, reading)
-    return _before_start(report.output, tree, install)
+    return _before_start(report.output, host, install)
 
 
-def _failures(report: Report) -> list[Failure]:
-    """What stands in the way of every test: failed imports first, then failing fixtures and tests."""
-    errors = [
-        record for record in report.tests.values() if record.failure and record.outcome in ("error", "failed")
-    ]
-    found = [*report.collection_errors, *(record.failure for record in errors if record.failure)]
+def _failures(report: Report) -> list[tuple[str, Failure]]:
+    """What stands in the way of every test: failed imports first, then failing fixtures and tests. With node ids."""
+    errors = [record for record in report.tests.values() if record.outcome in ("error", "failed")]
+    found = [("", failure) for failure in report.collection_errors]
+    found += [(record.nodeid, record.failure) for record in errors if record.failure]
     return found if not report.passed else []
 
 
-def _around(failure: Failure, tree: Path, install: str) -> str:
+def _around(failure: Failure, host: Host, install: str) -> str:
     module = re.search(r"No module named '([^']+)'", failure.message)
     if failure.type in ("ModuleNotFoundError", "ImportError") and module:
-        return missing_module(module[1], tree, install)
+        return missing_module(module[1], host.tree, install, host.workspace)
     fixture = re.search(r"fixture '([^']+)' not found", failure.message + failure.text)
     if fixture:
         package = FIXTURES.get(fixture[1])
@@ -94,46 +92,21 @@ def _around(failure: Failure, tree: Path, install: str) -> str:
         return f"there is no fixture '{fixture[1]}': write it in a conftest.py, or install the plugin that has it"
     if "async def functions are not natively supported" in failure.message + failure.text:
         return f"async tests need a plugin: add one with `{install} pytest-asyncio`"
-    return _missing_around(failure)
-
-
-_NO_SERVICE = re.compile(
-    r"(?i)connection refused|network is unreachable|name or service not known|temporary failure in name resolution|"
-    r"nodename nor servname|could not connect to server|no route to host|getaddrinfo failed"
-)
-_SETS_VARIABLES = re.compile(
-    r"setenv|delenv|environ\[[^\]]+\]\s*=|patch\.dict|environ\.(update|setdefault|pop)"
-)
-
-
-def _missing_around(failure: Failure) -> str:
-    """A service, a variable or a secret that a sealed run does not have. An assertion's own failure is none of these."""
-    if failure.type == "AssertionError":
-        return ""
-    last = failure.frames[-1].source if failure.frames else ""
-    blocked = failure.type == "PermissionError" and "socket" in failure.text
-    if blocked or _NO_SERVICE.search(failure.message):
-        said = failure.message.strip().split("\n")[0][:120]
-        return f"the test needs a network service, which a sealed run cannot reach ({said}): --seal off allows it"
-    if failure.type == "KeyError" and "environ" in last and not _SETS_VARIABLES.search(failure.text):
-        name = failure.message.strip("'\"")
-        return f"the environment variable {name} is not set in a sealed run: let the tests set it, or use --seal off"
-    secret = re.search(r"No such file or directory: '([^']*\.env[^'/]*)'", failure.message)
-    if failure.type == "FileNotFoundError" and secret:
-        name = Path(secret[1]).name
-        return (
-            f"the test reads {name}, which holds secrets and is kept out of sealed runs: --seal off allows it"
-        )
     return ""
 
 
-def missing_module(name: str, tree: Path, install: str) -> str:
+def missing_module(name: str, tree: Path, install: str, workspace: Path | None = None) -> str:
     """What to do about a module that cannot be imported; "" when that is for the code to mend.
 
     A part of one of the project's own packages, or a name close to one of them, is a mistake in the code. A package
-    of the project that is not on the path means that the project is not installed.
+    of the project that is not on the path means that the project is not installed. One that is in the `workspace` by
+    a link which leads out of it was not copied to `tree`.
     """
     top, _, rest = name.partition(".")
+    for place in (Path(), Path("src"), Path("lib")) if workspace else ():
+        for path in (place / top, place / f"{top}.py", place / Path(*name.split("."))):
+            if linked := link_out(workspace, path) if workspace else "":
+                return linked
     places = [tree, tree / "src", tree / "lib", *_folders(tree)]
     for place in places:
         if (place / top).is_dir() or (place / f"{top}.py").is_file():
@@ -193,7 +166,7 @@ def _nothing_ran(report: Report, reading: Reading) -> str:
     return ""
 
 
-def _before_start(output: str, tree: Path, install: str) -> str:
+def _before_start(output: str, host: Host, install: str) -> str:
     """pytest ended before its session began: a wrong option, or a conftest or plugin that cannot be loaded."""
     unknown = re.search(r"error: unrecognized arguments: (\S+)", output)
     if unknown:
@@ -206,7 +179,7 @@ def _before_start(output: str, tree: Path, install: str) -> str:
     conftest = re.search(r"while loading conftest '([^']+)'", output)
     module = re.findall(r"No module named '([^']+)'", output)
     if module:
-        problem = missing_module(module[-1], tree, install)
+        problem = missing_module(module[-1], host.tree, install, host.workspace)
         if problem:
             return problem
     errors = re.findall(r"^E\s+(\S.*)$", output, re.M) or re.findall(
@@ -214,12 +187,21 @@ def _before_start(output: str, tree: Path, install: str) -> str:
     )
     if conftest:
         name = Path(conftest[1]).name
+        outside = _outside(errors[-1], output, host) if errors else ""
+        if outside:
+            return f"{name} cannot be loaded: {outside}"
         return f"{name} cannot be loaded: {errors[-1] if errors else 'see its traceback'}: mend it first"
     said = re.findall(r"^(?:ERROR|error|.*: error): (.*)$", output, re.M) or errors
     if said:
         return f"pytest could not start: {said[-1]}"
     last = output.strip().split("\n")[-1]
     return f"pytest ended before any test{': ' + last if last else ''}"
+
+
+def _outside(error: str, output: str, host: Host) -> str:
+    """What an exception that pytest printed says about something that is kept out of runs."""
+    kind, _, message = error.partition(": ")
+    return kept_out(Failure(kind.rpartition(".")[2], message, text=output), "", host)
 
 
 def _by_prefix(option: str) -> str:

@@ -12,7 +12,7 @@ import errno
 import os
 import stat
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from regreen.testing.seal.privileges import is_root, nobody
@@ -47,17 +47,24 @@ class Trial:
 
     It lies in memory when there is plenty (`memory`), else in `folder`, which the caller provides and removes.
     `reveal` names files (relative, forward slashes) that are copied although they look like secrets, for a
-    person who allowed that. Calls from several threads wait for each other.
+    person who allowed that; so are links into, and files in, the `readable` places, whole paths. Calls from several threads wait for each other.
     """
 
     def __init__(
-        self, workspace: Path, folder: Path, reveal: frozenset[str] = frozenset(), *, memory: bool = True
+        self,
+        workspace: Path,
+        folder: Path,
+        reveal: frozenset[str] = frozenset(),
+        *,
+        memory: bool = True,
+        readable: Sequence[Path] = (),
     ) -> None:
         self._workspace = workspace
         self._folder = folder
         self._in_memory: MemoryFolder | None = None
         self._use_memory = memory
         self._reveal = reveal
+        self._readable = tuple(os.path.realpath(path) for path in readable)
         self._policy = Policy()
         self._held: dict[str, tuple[Wanted, State]] = {}
         self._seen: tuple[dict[str, Wanted], set[str]] | None = None
@@ -75,7 +82,13 @@ class Trial:
     def sibling(self, name: str) -> Trial:
         """A second copy of the same workspace, for runs that go on at the same time."""
         folder = self._folder.with_name(f"{self._folder.name}-{name}")
-        return Trial(self._workspace, folder, self._reveal, memory=self._use_memory)
+        return Trial(
+            self._workspace,
+            folder,
+            self._reveal,
+            memory=self._use_memory,
+            readable=tuple(map(Path, self._readable)),
+        )
 
     def prepare(self, overlay: Mapping[str, bytes | None] | None = None, *, fresh: bool = True) -> Path:
         """Make the trial equal to the workspace with `overlay` on it; returns the copy's folder.
@@ -157,6 +170,8 @@ class Trial:
     def _masked(self, relative: str) -> bool:
         if relative in self._reveal:
             return False
+        if self._readable and self._may_be_read(os.path.realpath(self._workspace / relative)):
+            return False
         return self._policy.left_out_of_trials(relative, lambda: self._beginning(relative))
 
     def _beginning(self, relative: str) -> bytes:
@@ -181,11 +196,14 @@ class Trial:
         root = os.path.realpath(self._workspace)
         target = os.path.realpath(path)
         if not target.startswith(root + os.sep):
-            return ""
+            return target if self._may_be_read(target) else ""
         inside = Path(target).relative_to(root).parts
         if any(part.lower() in SKIPPED_FOLDERS for part in inside) or self._masked("/".join(inside)):
             return ""
         return os.path.relpath(target, os.path.realpath(Path(path).parent))
+
+    def _may_be_read(self, path: str) -> bool:
+        return any((path + os.sep).startswith(allowed + os.sep) for allowed in self._readable)
 
     def _lay_over(
         self, overlay: Mapping[str, bytes | None], wanted: dict[str, Wanted], folders: set[str]

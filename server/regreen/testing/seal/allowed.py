@@ -60,6 +60,11 @@ class Widened:
         self._allowed = allowed
 
     @property
+    def allowed(self) -> Allowed:
+        """What was added."""
+        return self._allowed
+
+    @property
     def name(self) -> str:
         """The name of the seal inside."""
         return self._seal.name
@@ -92,6 +97,13 @@ class Widened:
         return await self._seal.start(
             argv, more, limits, {**self._allowed.variables(), **(env or {})}, inherit
         )
+
+
+def allowed_in(seal: Seal) -> Allowed:
+    """What was added to a seal; all but variables when it is none at all."""
+    if isinstance(seal, Widened):
+        return replace(seal.allowed, network=seal.allowed.network or seal.name == "none")
+    return Allowed(network=seal.name == "none")
 
 
 def variable_name(text: str) -> str:
