@@ -13,6 +13,7 @@ from regreen.repair.ground import SearchGround
 from regreen.repair.patch import Findings
 from regreen.repair.search import Search, default_jobs
 from regreen.repair.warm import Opened, WarmRunner, WorkerGone, can_fork
+from regreen.testing.seal.allowed import allowed_in
 from regreen.workspace.text import decode
 from regreen.workspace.trial import Trial
 
@@ -38,7 +39,9 @@ class QuickSearch:
     """Searches over one ground. Findings are kept: the same files are not searched twice, unless time ran out."""
 
     def __init__(self, ground: SearchGround) -> None:
-        self._trial = Trial(ground.workspace, ground.scratch / "search")
+        self._trial = Trial(
+            ground.workspace, ground.scratch / "search", readable=allowed_in(ground.seal).readable
+        )
         self._tree: Path | None = None
         self.ground = replace(ground, files=ground.files if ground.files() else self._files)
         self._jobs = default_jobs()
