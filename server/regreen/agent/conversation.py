@@ -101,7 +101,8 @@ class Reply:
     call that cannot be carried out: it is the text to send back. `why` is one sentence for the proposal.
     `seconds` is the time the model worked, without loading it. `reason` names the kind of the corrective (see
     `models.dialects`), and `note` is for the model, beside the results of the calls. `raw` is what a reply with a
-    corrective held as it came, for a question that needs no tool.
+    corrective held as it came, for a question that needs no tool. `alternatives` counts the other edits that this model
+    has ready and that pass the same tests: it proposes them one by one when this one is turned down.
     """
 
     text: str = ""
@@ -112,6 +113,7 @@ class Reply:
     seconds: float = 0.0
     thinking: str = ""
     confidence: str = ""
+    alternatives: int = 0
     reason: str = ""
     note: str = ""
     raw: str = ""

@@ -40,7 +40,9 @@ class Result(Protocol):
 class Tools(Protocol):
     """The tools, as the loop sees them."""
 
-    async def carry_out(self, calls: Sequence[ToolCall], why: str, confidence: str = "") -> Sequence[Result]:
+    async def carry_out(
+        self, calls: Sequence[ToolCall], why: str, confidence: str = "", alternatives: int = 0
+    ) -> Sequence[Result]:
         """Carry out calls in order; raises a Stop when one of them ends the run."""
         ...
 
@@ -260,7 +262,7 @@ class Agent:
 
     async def _act(self, reply: Reply, why: str = "") -> None:
         why = why or prompt.first_sentence(reply.text)
-        results = await self._tools.carry_out(reply.calls, why, reply.confidence)
+        results = await self._tools.carry_out(reply.calls, why, reply.confidence, reply.alternatives)
         for result in results:
             text = f"{result.text}\n{reply.note}" if reply.note and result is results[-1] else result.text
             self.messages.append(Message("tool", text, call_id=result.call.id, tool_name=result.call.name))

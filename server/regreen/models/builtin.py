@@ -102,13 +102,15 @@ class BuiltinModel:
         if any(one in self._proposed for one in marks):
             return None
         words = [sentence(texts[part[0].path], part) for part in parts]
+        self._proposed.update(marks[:1])
+        more = sum(self._is_left(other) for other in found.survivors) if patch.failure is None else 0
         confidence = "low" if patch.failure is not None else sure(patch, found)
         stepwise = len(parts) > 1 and any(p.edits == tuple(parts[0]) for p in found.forward)
         if len(parts) > 1 and not stepwise:
             self._proposed.update(marks)
             text = "; ".join(words) + "."
-            return Reply(text, tuple(ToolCall("edit_file", call) for call in calls), confidence=confidence)
-        self._proposed.add(marks[0])
+            edits = tuple(ToolCall("edit_file", call) for call in calls)
+            return Reply(text, edits, confidence=confidence, alternatives=more)
         text = words[0]
         if patch.failure is not None:
             text += "; the failure moves on with this, but the test does not pass yet."
@@ -118,7 +120,14 @@ class BuiltinModel:
             text += "."
         if len(parts) == 2:
             self._plan(texts, parts, calls[0], words[1], confidence)
-        return Reply(text, (ToolCall("edit_file", calls[0]),), confidence=confidence)
+        edit = ToolCall("edit_file", calls[0])
+        return Reply(text, (edit,), confidence=confidence, alternatives=more)
+
+    def _is_left(self, patch: Patch) -> bool:
+        """Whether a patch, as it is, is still to be proposed when those before it are turned down."""
+        texts = {edit.path: self._quick.text(edit.path) or "" for edit in patch.edits}
+        calls = [call_arguments(texts[part[0].path], part) for part in groups(patch.edits)]
+        return not any(mark(call) in self._proposed for call in calls)
 
     def _plan(
         self,

@@ -75,6 +75,7 @@ class Desk:
         self.approval: Approval = approval
         self._writes = writes
         self._count = 0
+        self._alternatives = 0
         self._refused: set[tuple[tuple[str, str], ...]] = set()
         self._based: set[str] = set()
         self.failure = failure
@@ -86,10 +87,13 @@ class Desk:
         self.confidence = ""
         self.written: list[FileChange] = []
 
-    async def submit(self, changes: Sequence[FileChange], why: str, confidence: str) -> Settled:
+    async def submit(
+        self, changes: Sequence[FileChange], why: str, confidence: str, alternatives: int = 0
+    ) -> Settled:
         """Try, show, decide and write one proposal; see BRIEF's table of approval modes in docs/architecture.md."""
         if objection := self._objection(changes):
             return objection
+        self._alternatives = alternatives
         verdict = await self._begin(changes)
         self._draft.remember(changes)
         learned = ""
@@ -238,6 +242,8 @@ class Desk:
             "verdict": verdict.to_json(),
             "confidence": confidence or confidence_of(verdict, {c.path: c for c in changes}),
         }
+        if self._alternatives:
+            event["alternatives"], self._alternatives = self._alternatives, 0
         self._emit(event)
         decision = await self._decide(event, changes)
         self._emit(

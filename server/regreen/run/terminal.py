@@ -118,7 +118,14 @@ class TerminalChannel:
         self._print(f"  {event['why']}", "bold")
         self._diff(event)
         if event.get("confidence"):
-            self._print(f"  confidence: {event['confidence']}", "dim")
+            low = event["confidence"] == "low"
+            words = "confidence: low; the tests pin this change down badly, read it before you keep it"
+            self._print(
+                f"  {words}" if low else f"  confidence: {event['confidence']}", "yellow" if low else "dim"
+            )
+        if more := event.get("alternatives"):
+            what = "1 more possibility passes" if more == 1 else f"{more} more possibilities pass"
+            self._print(f"  {what}: n shows the next", "dim")
 
     def _show_decision(self, event: Event) -> None:
         if event["decision"] != "accept":

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from regreen.agent.conversation import ToolCall
@@ -52,7 +53,9 @@ class Settled:
 class Desk(Protocol):
     """Where proposals go: a trial, the person's decision, the write."""
 
-    async def submit(self, changes: Sequence[FileChange], why: str, confidence: str) -> Settled:
+    async def submit(
+        self, changes: Sequence[FileChange], why: str, confidence: str, alternatives: int = 0
+    ) -> Settled:
         """Settle one proposal. The draft holds whatever was kept of it afterwards."""
         ...
 
@@ -99,17 +102,20 @@ class Toolbox:
         self._reads: dict[tuple[object, ...], int] = {}
         self._ran: dict[tuple[str, str], str] = {}
 
-    async def carry_out(self, calls: Sequence[ToolCall], why: str, confidence: str = "") -> list[ToolResult]:
+    async def carry_out(
+        self, calls: Sequence[ToolCall], why: str, confidence: str = "", alternatives: int = 0
+    ) -> list[ToolResult]:
         """Carry out the calls of one reply, in order. Edits that follow each other make one proposal.
 
         Raises the Stop that a proposal led to, after every result was reported.
         """
         results: list[ToolResult] = []
+        submit = partial(self._desk.submit, alternatives=alternatives)
         index = 0
         while index < len(calls):
             group = self._edits_from(calls, index)
             if group:
-                settled, done = await self._propose(group, why, confidence, self._desk.submit)
+                settled, done = await self._propose(group, why, confidence, submit)
                 index += len(group)
             else:
                 settled, done = None, [await self._one(calls[index])]

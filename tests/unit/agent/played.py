@@ -54,7 +54,9 @@ class World:
     forgotten: int = 0
     carried: list[ToolCall] = field(default_factory=list[ToolCall])
 
-    async def carry_out(self, calls: Sequence[ToolCall], why: str, confidence: str = "") -> list[Outcome]:
+    async def carry_out(
+        self, calls: Sequence[ToolCall], why: str, confidence: str = "", alternatives: int = 0
+    ) -> list[Outcome]:
         self.carried += calls
         self.edits += sum(call.name == "edit_file" for call in calls)
         if self.edits >= self.fixed_after:

@@ -43,7 +43,9 @@ class Bounded(Played):
 class Library(World):
     """What it reads is long."""
 
-    async def carry_out(self, calls: Any, why: str, confidence: str = "") -> list[Outcome]:
+    async def carry_out(
+        self, calls: Any, why: str, confidence: str = "", alternatives: int = 0
+    ) -> list[Outcome]:
         done = await super().carry_out(calls, why, confidence)
         return [Outcome(o.call, o.text + LONG if o.call.name == "read_file" else o.text) for o in done]
 

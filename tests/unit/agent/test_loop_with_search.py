@@ -139,7 +139,9 @@ async def test_a_choice_by_the_same_call_is_carried_out_with_the_search_s_own_co
     class Heard(Shop):
         sure: list[str] = field(default_factory=list[str])
 
-        async def carry_out(self, calls: Sequence[ToolCall], why: str, confidence: str = "") -> list[Outcome]:
+        async def carry_out(
+            self, calls: Sequence[ToolCall], why: str, confidence: str = "", alternatives: int = 0
+        ) -> list[Outcome]:
             self.sure += [why, confidence]
             return await super().carry_out(calls, why, confidence)
 

@@ -24,7 +24,9 @@ class Desk:
         self.proposals: list[list[FileChange]] = []
         self.fixes_at: int | None = None
 
-    async def submit(self, changes: Sequence[FileChange], why: str, confidence: str) -> Settled:
+    async def submit(
+        self, changes: Sequence[FileChange], why: str, confidence: str, alternatives: int = 0
+    ) -> Settled:
         self.proposals.append(list(changes))
         self.draft.keep(changes)
         stop = Fixed("done") if len(self.proposals) == self.fixes_at else None
