@@ -12,7 +12,7 @@ from pathlib import Path
 from regreen.repair.ground import SearchGround
 from regreen.repair.patch import Findings
 from regreen.repair.search import Search, default_jobs
-from regreen.repair.warm import Opened, WarmRunner, WorkerGone, can_fork
+from regreen.repair.warm import Opened, WarmRunner, WorkerGone
 from regreen.testing.seal.allowed import allowed_in
 from regreen.workspace.text import decode
 from regreen.workspace.trial import Trial
@@ -58,9 +58,8 @@ class QuickSearch:
 
     def start_early(self) -> None:
         """Start the test runner and let it collect, beside whatever else goes on."""
-        if can_fork():
-            overlay = dict(self.ground.overlay())
-            self._waiting = frozenset(overlay.items()), asyncio.create_task(self._start(overlay))
+        overlay = dict(self.ground.overlay())
+        self._waiting = frozenset(overlay.items()), asyncio.create_task(self._start(overlay))
 
     def text(self, path: str) -> str | None:
         """A file's text as it is now; None when there is none, or it cannot be read."""
@@ -86,8 +85,6 @@ class QuickSearch:
         known = self._known_of(over, ground)
         if known is not None:
             return known
-        if not can_fork():
-            raise WorkerGone("the search needs fork, which this system has not")
         self._stopping = False
         self._running = asyncio.create_task(self._run(ground, over))
         try:

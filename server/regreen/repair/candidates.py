@@ -58,6 +58,23 @@ class Texts:
                 self._sources[path] = None
         return self._sources[path]
 
+    def with_readers(self, scores: Mapping[tuple[str, int], float]) -> dict[tuple[str, int], float]:
+        """The scores with those of lines outside functions that set what the given lines read: constants, fields."""
+        by_file: dict[str, dict[int, float]] = {}
+        for (path, line), score in scores.items():
+            by_file.setdefault(path, {})[line] = score
+        readers: dict[str, float] = {}
+        for path, lines in by_file.items():
+            source = self.source(path)
+            for name, score in names_read(source, lines).items() if source is not None else ():
+                readers[name] = max(readers.get(name, 0.0), score)
+        found = dict(scores)
+        for path in by_file:
+            source = self.source(path)
+            for line, score in constants_read(source, readers).items() if source is not None else ():
+                found[path, line] = max(found.get((path, line), 0.0), score)
+        return found
+
     def near_line(self, source: Source, line: int, hints: Hints) -> list[Edit]:
         """Candidates about one line that runs while the module is imported."""
         return candidates(source, Project(signatures(source), hints=hints), (line,))[:120]

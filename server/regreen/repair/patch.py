@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,3 +88,25 @@ class Findings:
     failing: int = 0
     seconds: float = 0.0
     finished: bool = True
+
+
+def pairs(patches: Sequence[Patch]) -> list[tuple[float, tuple[Edit, ...]]]:
+    """Every two of them that do not touch each other, scored by both."""
+    found: list[tuple[float, tuple[Edit, ...]]] = []
+    for index, first in enumerate(patches):
+        for second in patches[index + 1 :]:
+            (a,), (b,) = first.edits, second.edits
+            if a.path == b.path and any(
+                p.start <= q.end and q.start <= p.end for p in a.parts for q in b.parts
+            ):
+                continue
+            found.append((first.score * second.score * 0.5, (a, b)))
+    return found
+
+
+def parts_of(edits: Sequence[Edit]) -> dict[str, list[list[Any]]]:
+    """Edits as the worker takes them: by path, [start, end, new]."""
+    made: dict[str, list[list[Any]]] = {}
+    for edit in edits:
+        made.setdefault(edit.path, []).extend([part.start, part.end, part.new] for part in edit.parts)
+    return made

@@ -14,9 +14,9 @@ from regreen.repair.frontier import Edits, Frontier
 from regreen.repair.ground import SearchGround
 from regreen.repair.localise import near, ochiai, ranked, with_frames
 from regreen.repair.operators.site import Hints
-from regreen.repair.patch import Failure, Findings, Patch
-from regreen.repair.related import test_files
+from regreen.repair.patch import Failure, Findings, Patch, pairs, parts_of
 from regreen.repair.warm import Answer, Opened, WarmRunner
+from regreen.repair.wider import Wider
 
 FIRST_LIMIT = 1.5
 """Seconds on the processor for one test of the first run."""
@@ -24,6 +24,8 @@ GRACE = 0.35
 """Seconds the search goes on after its first survivor, to see how many there are."""
 LONG_GRACE = 2.0
 """The same while another failing test of the file is not mended by any survivor: likely it is the same bug."""
+LOOKED_AT = 40
+"""Candidates that are heard of before that time counts, and four times that time at most: for busy machines."""
 MOST_SURVIVORS = 12
 MOST_BASES = 8
 """Edits that move the failure and get a second edit tried on top."""
@@ -31,6 +33,8 @@ WINDOW = 16
 """Candidates under way for each process: enough for a batch that runs and one that waits."""
 LATE = 0.55
 """Share of the time after which pairs of edits are tried that no progress speaks for."""
+NEARER = 1.6
+"""How much likelier an edit that brings the compared values nearer is to be one of two."""
 MOST_PAIRED = 60
 """So many edits that change the failure, the likeliest, are tried two by two."""
 TRACED = 30
@@ -68,11 +72,11 @@ class Search:
         self._changing: list[Patch] = []
         self._paired = False
         self._first_survivor = 0.0
+        self._tried_before = 0
         self._also = 0
         self._sent: set[str] = set()
 
-        self._broad: asyncio.Task[frozenset[str]] | None = None
-        self._broad_paths: tuple[str, ...] = ()
+        self._wider: Wider | None = None
 
     # outline
 
@@ -83,10 +87,11 @@ class Search:
             if await self._learn():
                 await self._explore(until)
                 self.found.survivors.sort(key=lambda p: (-len(p.green), -p.score))
-                await self._look_wider(until + 3.0)
+                if self._wider is not None:
+                    await self._wider.look(self.found, until + 3.0)
         finally:
-            if self._broad is not None:
-                self._broad.cancel()
+            if self._wider is not None:
+                self._wider.cancel()
             self.found.seconds = time.monotonic() - self.begun
         self.found.forward.sort(
             key=lambda p: (p.failure.place if p.failure else (0, 0), p.score), reverse=True
@@ -161,6 +166,7 @@ class Search:
         broken = self.texts.import_repairs(message)
         await self._send(sorted({edit.path for _, (edit,) in broken}))
         self.frontier.push(broken)
+        self.found.places = ranked({(edit.path, edit.line): score for score, (edit,) in reversed(broken)})
         self.found.reason = "" if broken else "the test file cannot be imported"
         return bool(broken)
 
@@ -187,7 +193,7 @@ class Search:
         if failure is not None:
             frames = [(path, line) for path, line, _ in failure.frames]
             scores = with_frames(scores, frames)
-            self.found.places = ranked(scores)
+            self.found.places = ranked(self.texts.with_readers(scores))
         hints = _hints(self.found.failure)
         made = await generate(self.texts, scores, hints)
         await self._send(sorted({edit.path for _, edit in made}))
@@ -196,14 +202,14 @@ class Search:
             return
         taken = [part for edit in base for part in edit.parts]
         paths = {edit.path for edit in base}
-        pairs: list[tuple[float, Edits]] = []
+        seconds: list[tuple[float, Edits]] = []
         for score, edit in made[:400]:
             clash = edit.path in paths and any(
                 p.start <= q.end and q.start <= p.end for p in edit.parts for q in taken
             )
             if not clash:
-                pairs.append((score * share, (*base, edit)))
-        self.frontier.push(pairs)
+                seconds.append((score * share, (*base, edit)))
+        self.frontier.push(seconds)
 
     async def _send(self, paths: Sequence[str]) -> None:
         fresh = [path for path in paths if path not in self._sent]
@@ -257,14 +263,16 @@ class Search:
         if not self._first_survivor:
             return False
         best = max(len(patch.green) for patch in self.found.survivors)
-        return now > self._first_survivor + (GRACE if best == self._also else LONG_GRACE)
+        grace = GRACE if best == self._also else LONG_GRACE
+        enough = self.found.tried - self._tried_before >= LOOKED_AT
+        return now > self._first_survivor + (grace if enough else 4 * grace)
 
     async def _try(self, score: float, edits: Edits) -> tuple[float, Edits, Answer]:
         base = self.found.failure
         rest = [base.passed, base.line] if base is not None else [0, 0]
         answer = await self.runner.ask(
             "try",
-            edits=_parts(edits),
+            edits=parts_of(edits),
             limit=self.limit,
             wall=self.wall,
             closed=self.closed,
@@ -299,7 +307,9 @@ class Search:
     def _survived(self, patch: Patch) -> None:
         if not self._first_survivor:
             self._first_survivor = time.monotonic()
-            self._broad = asyncio.create_task(self._broad_before(patch))
+            self._tried_before = self.found.tried
+            self._wider = Wider(self.ground, self.runner, self.texts, self.limit, self._put_right)
+            self._wider.begin(patch)
         self.found.survivors.append(patch)
         self.frontier.heard(patch.edits, moved=True, nearer=True)
 
@@ -316,52 +326,12 @@ class Search:
         if len(patch.edits) > 1 or self._first_survivor:
             return
         if moved:
-            self._changing.append(patch)
+            self._changing.append(replace(patch, score=patch.score * NEARER) if nearer else patch)
         if forward and unbroken:
             self.found.forward.append(patch)
             await self._grow(patch, 0.6)
         elif nearer and now.place == base.place:
             self._later.append((float(now.distance or 0.0), patch))
-
-    # tests of other files
-
-    async def _broad_before(self, patch: Patch) -> frozenset[str]:
-        """Tests of other files that reach the changed one, and pass as things are."""
-        changed = {edit.path for edit in patch.edits}
-        files = self.ground.files()
-        self._broad_paths = tuple(test_files(changed, files, self.texts.text, self.ground.target.path))
-        if not self._broad_paths:
-            return frozenset()
-        return await self._broad_run({})
-
-    async def _broad_run(self, edits: Mapping[str, Any]) -> frozenset[str]:
-        answer = await self.runner.ask(
-            "run", edits=edits, paths=self._broad_paths, limit=max(1.0, self.limit), wall=4.0, about=False
-        )
-        self._put_right(answer)
-        if not answer.first("end"):
-            return frozenset()
-        return frozenset(str(f["test"]) for f in answer.facts if f.get("outcome") == "passed")
-
-    async def _look_wider(self, until: float) -> None:
-        """Put behind the survivors that break tests of other files; stop at the first that breaks none."""
-        if self._broad is None:
-            return
-        before = await self._broad
-        if not before:
-            return
-        good: list[Patch] = []
-        bad: list[Patch] = []
-        for index, patch in enumerate(self.found.survivors):
-            if time.monotonic() > until:
-                good += self.found.survivors[index:]
-                break
-            if before <= await self._broad_run(_parts(patch.edits)):
-                good += [replace(patch, wider=len(before)), *self.found.survivors[index + 1 :]]
-                break
-            bad.append(patch)
-        self.found.breaking = len(bad)
-        self.found.survivors = good
 
     async def _grow_later(self) -> None:
         """Second edits on top of those that brought the compared values nearer; then any two that change them."""
@@ -374,7 +344,7 @@ class Search:
         if not self._paired:
             self._paired = True
             self._changing.sort(key=lambda patch: -patch.score)
-            self.frontier.push(_pairs(self._changing[:MOST_PAIRED]))
+            self.frontier.push(pairs(self._changing[:MOST_PAIRED]))
 
     async def _grow(self, patch: Patch, share: float) -> None:
         """Try second edits on top of one that moved the failure."""
@@ -385,32 +355,11 @@ class Search:
             return
         self._grown += 1
         names = [name for name in self.opened.collected if _is(name, self.ground.target.nodeid)]
-        scores = await self._trace(names, (), edits=_parts(patch.edits))
+        scores = await self._trace(names, (), edits=parts_of(patch.edits))
         frames = [(path, line) for path, line, _ in patch.failure.frames]
         await self._fill(
             with_frames(scores, frames), patch.edits, share * min(1.0, 0.5 + patch.score) / (1 + same)
         )
-
-
-def _pairs(patches: Sequence[Patch]) -> list[tuple[float, Edits]]:
-    """Every two of them that do not touch each other, scored by both."""
-    pairs: list[tuple[float, Edits]] = []
-    for index, first in enumerate(patches):
-        for second in patches[index + 1 :]:
-            (a,), (b,) = first.edits, second.edits
-            if a.path == b.path and any(
-                p.start <= q.end and q.start <= p.end for p in a.parts for q in b.parts
-            ):
-                continue
-            pairs.append((first.score * second.score * 0.5, (a, b)))
-    return pairs
-
-
-def _parts(edits: Edits) -> dict[str, list[list[Any]]]:
-    made: dict[str, list[list[Any]]] = {}
-    for edit in edits:
-        made.setdefault(edit.path, []).extend([part.start, part.end, part.new] for part in edit.parts)
-    return made
 
 
 def _is(nodeid: str, target: str) -> bool:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 from regreen.repair.source import Edit, Part
 
+MOST_PARTIAL = 10
+"""So many edits that leave one error of two are tried with a second one."""
 REACH = 12
 """Lines before and behind the reported one that are looked at."""
 _HEAD = re.compile(r"(if|elif|else|for|while|def|class|try|except|finally|with|async|match|case)\b")
@@ -24,9 +26,10 @@ _TOKENS = (
 
 def syntax_edits(path: str, text: str) -> list[Edit]:
     """Edits after which the file parses, or parses further, best first. Several errors: the first is mended."""
-    error = _error(text)
-    if error is None:
+    fault = _fault(text)
+    if fault is None:
         return []
+    error, message = fault
     lines = text.split("\n")
     starts = [0]
     for line in lines:
@@ -44,10 +47,10 @@ def syntax_edits(path: str, text: str) -> list[Edit]:
             else:
                 part = Part(starts[number - 1], starts[number - 1] + len(body), new)
             edit = Edit(path, (part,), number, "syntax", weight * near)
-            after = _error(edit.apply(text))
+            after = _fault(edit.apply(text))
             if after is None:
                 found.append(edit)
-            elif after > error + 1:
+            elif after[0] > error or (after[0] == error and after[1] != message):
                 partial.append(edit)
     best = _unique(found) or _twice(text, _unique(partial), error)
     return best[:60]
@@ -56,7 +59,7 @@ def syntax_edits(path: str, text: str) -> list[Edit]:
 def _twice(text: str, partial: list[Edit], error: int) -> list[Edit]:
     """Two errors in one file: mend the second on top of the first."""
     done: list[Edit] = []
-    for first in partial[:4]:
+    for first in partial[:MOST_PARTIAL]:
         mended = first.apply(text)
         shift = len(mended) - len(text)
         for second in syntax_edits_once(first.path, mended):
@@ -103,12 +106,18 @@ def _unique(edits: list[Edit]) -> list[Edit]:
 
 def _error(text: str) -> int | None:
     """The line of the first error, or None when the text compiles."""
+    fault = _fault(text)
+    return None if fault is None else fault[0]
+
+
+def _fault(text: str) -> tuple[int, str] | None:
+    """Line and words of the first error, or None when the text compiles."""
     try:
         compile(text, "candidate", "exec", dont_inherit=True)
     except SyntaxError as error:
-        return error.lineno or 1
-    except (ValueError, RecursionError, MemoryError, OverflowError):
-        return 1
+        return error.lineno or 1, error.msg
+    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+        return 1, str(error)
     return None
 
 

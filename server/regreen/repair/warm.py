@@ -20,6 +20,9 @@ START = WORKER / "start.py"
 LINE_LIMIT = 64 << 20
 """Bytes of one answer; traces of long tests are the largest."""
 
+WORKERS = "REGREEN_REPAIR_WORKERS"
+"""Environment: "spawn" does without fork, as systems that have none (slower; for forks that hang)."""
+
 Facts = list[dict[str, Any]]
 
 
@@ -28,8 +31,8 @@ class WorkerGone(Exception):
 
 
 def can_fork() -> bool:
-    """True where the warm runner works: it needs fork and inherited descriptors."""
-    return hasattr(os, "fork") and hasattr(socket, "socketpair") and os.name == "posix"
+    """True where candidates may run in forks; elsewhere, and where a person says so, processes are started ahead."""
+    return hasattr(os, "fork") and os.environ.get(WORKERS) != "spawn"
 
 
 @dataclass
@@ -40,6 +43,7 @@ class Opened:
     errors: tuple[str, ...]
     problem: str
     version: tuple[int, int]
+    forks: bool = True
 
 
 @dataclass
@@ -69,9 +73,17 @@ class WarmRunner:
 
     @classmethod
     async def start(
-        cls, ground: SearchGround, tree: Path, paths: Sequence[str], jobs: int, wall: float
+        cls,
+        ground: SearchGround,
+        tree: Path,
+        paths: Sequence[str],
+        jobs: int,
+        wall: float,
+        forks: bool | None = None,
     ) -> tuple[WarmRunner, Opened]:
         """Start a worker that has collected `paths` (relative to the workspace). `wall` is its life in seconds.
+
+        `forks` says whether candidates run in forks (None: as `can_fork` says, and as the worker finds safe).
 
         Raises WorkerGone when it cannot start or ends while collecting, RegreenError from the seal.
         """
@@ -89,20 +101,20 @@ class WarmRunner:
             theirs.close()
         runner = cls(running, ours)
         try:
-            opened = await runner._open(paths, jobs)
+            opened = await runner._open(paths, jobs, can_fork() if forks is None else forks)
         except BaseException:
             await runner.aclose()
             raise
         return runner, opened
 
-    async def _open(self, paths: Sequence[str], jobs: int) -> Opened:
+    async def _open(self, paths: Sequence[str], jobs: int, forks: bool) -> Opened:
         self._ours.setblocking(False)
         self._reader, self._writer = await asyncio.open_connection(sock=self._ours, limit=LINE_LIMIT)
         self._listen = asyncio.create_task(self._read_answers())
-        hello = await self._ask({"paths": list(paths), "jobs": jobs}, identity=0)
+        hello = await self._ask({"paths": list(paths), "jobs": jobs, "spawn": not forks}, identity=0)
         errors = tuple(str(error["text"]) for error in hello["errors"])
         version = (int(hello["version"][0]), int(hello["version"][1]))
-        return Opened(tuple(hello["collected"]), errors, str(hello["problem"]), version)
+        return Opened(tuple(hello["collected"]), errors, str(hello["problem"]), version, bool(hello["forks"]))
 
     async def _read_answers(self) -> None:
         assert self._reader is not None

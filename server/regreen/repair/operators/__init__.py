@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from regreen.repair.operators import (
     arithmetic,
+    borrowed,
     calls,
     conditions,
     defaults,
     exceptions,
+    extended,
     names,
     numbers,
     sequences,
@@ -26,6 +28,7 @@ from regreen.repair.source import Edit, FunctionNode, Source
 
 _EXPRESSIONS: tuple[Callable[[Site, ast.expr], Iterator[Edit]], ...] = (
     conditions.expressions,
+    extended.expressions,
     arithmetic.expressions,
     numbers.expressions,
     names.expressions,
@@ -36,9 +39,11 @@ _EXPRESSIONS: tuple[Callable[[Site, ast.expr], Iterator[Edit]], ...] = (
 )
 _STATEMENTS: tuple[Callable[[Site, ast.stmt], Iterator[Edit]], ...] = (
     conditions.statements,
+    extended.statements,
     arithmetic.statements,
     names.statements,
     statements.statements,
+    borrowed.statements,
     exceptions.statements,
 )
 _FUNCTIONS: tuple[Callable[[Site, FunctionNode], Iterator[Edit]], ...] = (
@@ -79,6 +84,9 @@ def _subexpressions(site: Site, node: ast.expr) -> Iterator[Edit]:
         "elts",
         "test",
     ):
+        if isinstance(node, (ast.Call, ast.Subscript, ast.BinOp)) and found[1] != "value":
+            for name in site.names[:10]:
+                yield from site.replace(node, name, "name", 0.2)
         for other in _expressions_of(site):
             if other != text:
                 yield from site.replace(node, other, "expression copied", 0.25)

@@ -48,6 +48,12 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
         yield from site.replace(node, site.code(node.operand), "sign", 0.75)
     if _is_number_place(site, node):
         yield from _off_by_one(site, node)
+    elif isinstance(node, (ast.ListComp, ast.List)) and isinstance(
+        site.source.parent(node), (ast.Return, ast.Assign)
+    ):
+        for name in site.names[:6]:
+            yield from site.replace(node, f"{name} + {site.code(node)}", "term added", 0.14)
+            yield from site.replace(node, f"{site.code(node)} + {name}", "term added", 0.12)
 
 
 def _binary(site: Site, node: ast.BinOp) -> Iterator[Edit]:

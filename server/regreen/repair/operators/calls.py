@@ -194,6 +194,10 @@ def _wrapped(site: Site, node: ast.expr) -> Iterator[Edit]:
     for name, weight in WRAPPERS:
         if not text.startswith(name + "(") and around != name:
             yield from site.replace(node, f"{name}({text})", "call added", weight)
+    if isinstance(node, (ast.Name, ast.Call, ast.Subscript)) and field in ("value", "args", "elts", "iter"):
+        for name, weight in (("int", 0.14), ("float", 0.12), ("str", 0.12)):
+            yield from site.replace(node, f"[{name}(each) for each in {text}]", "call added", weight)
+        yield from site.replace(node, f"[each.strip() for each in {text}]", "call added", 0.1)
     if isinstance(node, (ast.BinOp, ast.Call, ast.Subscript)) and field == "value":
         yield from site.replace(node, f"max(0, {text})", "call added", 0.2)
         yield from site.replace(node, f"round({text}, 2)", "call added", 0.25)

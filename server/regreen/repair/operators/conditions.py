@@ -48,6 +48,12 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
                 yield from negated(site, test, 0.6)
 
 
+def joined(site: Site, test: ast.expr, word: str, other: str, level: int) -> str:
+    """`test and other`; a chain of the same kind grows without parentheses."""
+    chain = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) == (word == "and")
+    return f"{site.code(test) if chain else site.tight(test, level)} {word} {other}"
+
+
 def _compare(site: Site, node: ast.Compare) -> Iterator[Edit]:
     text = site.source.text
     left = node.left
@@ -60,6 +66,10 @@ def _compare(site: Site, node: ast.Compare) -> Iterator[Edit]:
         left = right
     if len(node.ops) == 1:
         sign, right = SIGN[type(node.ops[0])], node.comparators[0]
+        if isinstance(right, ast.Constant) and type(right.value) is int and sign in ("==", "!="):
+            signs = ("<=", ">=") if sign == "==" else (">", "<")
+            for new, value in zip(signs, (right.value + 1, right.value - 1), strict=True):
+                yield from site.replace(node, f"{site.tight(node.left, 6)} {new} {value}", "comparison", 0.25)
         if sign in ("in", "not in", "<", ">", "<=", ">="):
             swapped = f"{site.tight(right, 6)} {sign} {site.tight(node.left, 6)}"
             yield from site.replace(node, swapped, "swapped comparison", 0.25)
@@ -122,11 +132,12 @@ def predicates(site: Site) -> list[tuple[str, float]]:
         if not signature.predicate or len(signature.parameters) > 1:
             continue
         if signature.method:
-            owners = ["self", *names] if not signature.parameters else ["self"]
+            owners = ["self", *names]
             asked = [
                 f"{o}.{signature.name}({n})"
                 for o in owners[:4]
                 for n in (names[:3] if signature.parameters else [""])
+                if o != n
             ]
         else:
             asked = [f"{signature.name}({name})" for name in (names if signature.parameters else [""])]
@@ -191,10 +202,9 @@ def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
         if other in text:
             continue
         loose = " or " in other
-        yield from site.replace(
-            test, f"{site.tight(test, 4)} and {other}", "narrower condition", 0.24 * weight
-        )
-        yield from site.replace(test, f"{site.tight(test, 3)} or {other}", "wider condition", 0.2 * weight)
+        narrower, wider = joined(site, test, "and", other, 4), joined(site, test, "or", other, 3)
+        yield from site.replace(test, narrower, "narrower condition", 0.24 * weight)
+        yield from site.replace(test, wider, "wider condition", 0.2 * weight)
         if not loose:
             yield from site.replace(test, other, "condition", 0.16 * weight)
     for word in ("True", "False"):
@@ -253,10 +263,40 @@ def guards(site: Site, function: FunctionNode) -> Iterator[Edit]:
     for i, a in enumerate(names):
         for b in names[i + 1 :]:
             conditions += [(f"{a} == {b}", 0.6), (f"{a} < {b}", 0.4), (f"{a} > {b}", 0.4)]
+    for text in _looked_into(site, function, set(names)):
+        conditions.append((f"not {text}", 1.1))
     for condition, likely in conditions:
         for value, fits in values:
             lines = (f"if {condition}:", f"    return {value}")
             yield from site.insert_before(body[0], lines, "guard", 0.2 * likely * fits)
+
+
+def _looked_into(site: Site, function: FunctionNode, known: set[str]) -> list[str]:
+    """What a function goes through, takes the largest of or divides by, when its parameters alone say what that is."""
+    found: list[str] = []
+    for node in ast.walk(function):
+        whole: list[ast.expr] = []
+        if isinstance(node, (ast.For, ast.comprehension)):
+            whole = [node.iter]
+        elif (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("max", "min")
+        ):
+            whole = node.args[:1]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
+            whole = [node.right]
+        for part in whole:
+            used = {n.id for n in ast.walk(part) if isinstance(n, ast.Name)}
+            if isinstance(part, (ast.Attribute, ast.Subscript)) and used <= known | {"self"} and used:
+                key = part.slice if isinstance(part, ast.Subscript) else None
+                if (
+                    isinstance(part, ast.Subscript)
+                    and isinstance(key, ast.Constant)
+                    and isinstance(key.value, str)
+                ):
+                    found.append(f"{site.code(part.value)}.get({site.code(key)})")
+                else:
+                    found.append(site.code(part))
+    return list(dict.fromkeys(found))[:4]
 
 
 def _is_number(function: FunctionNode, name: str) -> bool:

@@ -173,13 +173,43 @@ def _keywords(site: Site, node: ast.Call) -> Iterator[Edit]:
                 yield from site.edit(start, end, other, keyword.lineno, "keyword", 0.45)
 
 
+def _target_copied(site: Site, node: ast.stmt, target: ast.expr) -> Iterator[Edit]:
+    """Another place to keep the value: one that the function speaks of elsewhere."""
+    if not isinstance(target, (ast.Subscript, ast.Attribute)):
+        return
+    start, end = site.source.span(target)
+    inside = {site.code(n) for n in ast.walk(node) if isinstance(n, (ast.Subscript, ast.Attribute))}
+    for place in _places(site):
+        if place != site.code(target):
+            weight = 0.4 if place in inside else 0.2
+            yield from site.edit(start, end, place, node.lineno, "target", weight)
+
+
+@once
+def _places(site: Site) -> list[str]:
+    """What of the function could stand on the left of an assignment."""
+    if site.function is None:
+        return []
+    calls = {n.func for n in ast.walk(site.function) if isinstance(n, ast.Call)}
+    found = [
+        site.code(n)
+        for n in ast.walk(site.function)
+        if (isinstance(n, ast.Attribute) and n not in calls)
+        or (isinstance(n, ast.Subscript) and not isinstance(n.slice, ast.Slice))
+    ]
+    return [text for text in dict.fromkeys(found) if len(text) < 50 and "\n" not in text][:8]
+
+
 def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
     """Another target of an assignment, or the two sides the other way round."""
     if isinstance(node, (ast.Assign, ast.AugAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
+            yield from _target_copied(site, node, target)
             if isinstance(target, ast.Name):
                 start, end = site.source.span(target)
+                if target.id in site.own_attributes():
+                    yield from site.edit(start, end, f"self.{target.id}", node.lineno, "self added", 0.8)
                 for other, likeness in site.near(target.id, site.names, 8):
                     yield from site.edit(
                         start, end, other, node.lineno, "target", 0.4 * (0.6 + 0.4 * likeness)

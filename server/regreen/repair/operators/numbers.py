@@ -40,25 +40,26 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
 
 def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
     parent = site.source.parent(node)
+    small = abs(value) <= 3
     signed = isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.USub)
     tries = [
         (value + 1, 0.95),
         (value - 1, 0.9),
-        (0, 0.7),
-        (1, 0.7),
-        (2, 0.5),
+        (0, 0.7 if small else 0.4),
+        (1, 0.7 if small else 0.4),
+        (2, 0.5 if small else 0.3),
         (-value, 0.45),
         (value * 10, 0.3),
     ]
     if value % 10 == 0 and value:
         tries.append((value // 10, 0.35))
-    tries += [(value * 2, 0.25), (10, 0.38), (-1, 0.4)]
+    tries += [(value * 2, 0.25), (10, 0.42), (-1, 0.4)]
     if abs(value) > 3:
         tries += [(value + step, 0.22) for step in (2, -2, 5, -5, 3, -3)]
     asserted = _asserted(site)
     if value in UNITS:
         near = sorted((unit for unit in UNITS if unit != value), key=lambda unit: abs(math.log(unit / value)))
-        tries += [(unit, 0.42 - 0.02 * i) for i, unit in enumerate(near)]
+        tries += [(unit, 0.5 - 0.02 * i) for i, unit in enumerate(near)]
     others = _constants(site)
     tries += [(other, 0.35) for other in others]
     best: dict[int, float] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from regreen.repair.operators.site import SHORT, Site
+from regreen.repair.operators.site import SHORT, Site, once
 from regreen.repair.source import Edit
 
 
@@ -50,6 +50,10 @@ def _slice(site: Site, node: ast.Subscript) -> Iterator[Edit]:
     ]  # fmt: skip
     for name in site.names[:8]:
         tries += [(name, high, step, 0.3), (low, name, step, 0.3)]
+        if low and name != low:
+            tries.append((low, f"{low} + {name}", step, 0.3 if name != high else 0.0))
+    if low and high:
+        tries.append((low, f"{low} + {high}", step, 0.45))
     owner = site.code(node.value)
     for a, b, c, weight in tries:
         if not a.startswith("--") and not b.startswith("--"):
@@ -128,6 +132,10 @@ def _lookup(site: Site, node: ast.Call) -> Iterator[Edit]:
 
 def _elements(site: Site, node: ast.Tuple | ast.List) -> Iterator[Edit]:
     parts = node.elts
+    if not parts and isinstance(node, ast.List):
+        yield from site.replace(node, "[[]]", "element added", 0.2)
+        for name in site.names[:6]:
+            yield from site.replace(node, f"[{name}]", "element added", 0.25)
     if not 1 <= len(parts) <= 8:
         return
     for i in range(len(parts) - 1):
@@ -170,6 +178,17 @@ def _comprehension(site: Site, node: ast.ListComp | ast.SetComp | ast.GeneratorE
         yield from site.edit(start, site.source.span(loop.ifs[-1])[1], "", node.lineno, "filter dropped", 0.3)
 
 
+@once
+def _lengths(site: Site) -> list[int]:
+    """Lengths of the function's short strings: what is cut off a text is often a mark it was looked at for."""
+    if site.function is None:
+        return []
+    texts = [
+        n.value for n in ast.walk(site.function) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    ]
+    return sorted({len(t) for t in texts if 2 <= len(t) <= 8})[:3]
+
+
 def _picked(site: Site, node: ast.expr) -> Iterator[Edit]:
     """A part of a sequence instead of the whole."""
     parent, field, _ = site.source.parents[node]
@@ -192,6 +211,9 @@ def _picked(site: Site, node: ast.expr) -> Iterator[Edit]:
         ("[1]", 0.12),
     ):
         yield from site.replace(node, text + pick, "slice added", weight)
+    for length in _lengths(site):
+        yield from site.replace(node, f"{text}[{length}:]", "slice added", 0.18)
+        yield from site.replace(node, f"{text}[:{length}]", "slice added", 0.1)
     if field in ("value", "iter", "args"):
         for name in site.names[:4]:
             if name != text:

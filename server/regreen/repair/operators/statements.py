@@ -44,6 +44,10 @@ def _returned(site: Site, node: ast.Return) -> Iterator[Edit]:
         yield from site.replace(node.value, name, "return value", 0.55 if name in site.unused else 0.32)
     for text in ("True", "False", "None", "0", "1", "-1", "[]", "''", "{}"):
         yield from site.replace(node.value, text, "return value", 0.2)
+    if isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool):
+        for name in site.names[:6]:
+            for text in (f"not {name}", f"{name} == 0", f"{name} != 0", f"bool({name})"):
+                yield from site.replace(node.value, text, "return value", 0.3)
     if not isinstance(node.value, (ast.Tuple, ast.Constant)):
         for name in site.names[:5]:
             if name not in value:
@@ -128,6 +132,13 @@ def _moved(site: Site, node: ast.stmt) -> Iterator[Edit]:
         between_lines = range((before.end_lineno or 0) + 1, node.lineno)
         if not any(site.source.line_text(n).strip() for n in between_lines):
             yield from site.edit(start, end, _shift(whole, indent, deeper), node.lineno, "moved in", 0.4)
+    if len(block) - index > 2 and isinstance(node, (*SIMPLE, ast.Break, ast.Continue)):
+        late, last, text = _whole(site, block[-1])
+        if site.source.starts_line(block[-1]) and not isinstance(block[-1], (FunctionNode, ast.ClassDef)):
+            between = site.source.text[end:late]
+            jump = isinstance(node, (ast.Return, ast.Raise, ast.Break, ast.Continue))
+            weight = 0.6 if jump else 0.15
+            yield from site.edit(start, last, between + text + whole, node.lineno, "moved", weight)
     if index >= 2 and isinstance(node, SIMPLE):
         first = block[0]
         if site.source.starts_line(first) and not isinstance(node, ast.Return):

@@ -152,6 +152,8 @@ def specs(spec: str) -> list[tuple[str, float]]:
         found += [
             (spell(p=f".{n}"), 0.5) for n in (number + 1, number - 1, 2, 1, 0) if n >= 0 and n != number
         ]
+    elif not kind and (width or comma):
+        found += [(spell(p=".2", k="f"), 0.5), (spell(p=".1", k="f"), 0.35), (spell(p=".0", k="f"), 0.2)]
     found.append((spell(c="" if comma else ","), 0.3))
     for new in ("d", "f", "x", "X", "%", "b", "e"):
         if kind and new != kind:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List
 
@@ -21,7 +22,8 @@ def matches(nodeid: str, name: str) -> bool:
 
 if TYPE_CHECKING:
     from regreen_worker.code import Parts, Swaps
-    from regreen_worker.serve import Request, Warm
+    from regreen_worker.jobs import Request
+    from regreen_worker.serve import Warm
     from regreen_worker.tests import Fact
 
 Edits = Dict[str, "Parts"]
@@ -49,6 +51,7 @@ class Child:
         self.out = out
         self.compared = warm.compared
         self.root = warm.root
+        self.effects: guard.Effects | None = None
 
     def say(self, **fact: Any) -> None:
         """Write one line; what was said before a kill is not lost."""
@@ -56,10 +59,13 @@ class Child:
 
     def enter(self, closed: Iterable[str]) -> guard.Effects:
         """Leave the parent's group, watch side effects and refuse those in `closed`. Returns the watcher."""
+        if self.effects is not None:
+            self.effects.closed = frozenset(closed)
+            return self.effects
         os.setpgid(0, 0)
-        effects = guard.Effects(self.root, self.warm.free, frozenset(closed))
-        effects.install()
-        return effects
+        self.effects = guard.Effects(self.root, self.warm.free, frozenset(closed))
+        self.effects.install()
+        return self.effects
 
     def place(self, edits: Edits) -> Swaps | None:
         """Put edits {path: parts} in by swapping; None when the modules must be imported anew."""
@@ -206,7 +212,7 @@ class Child:
         The code is put back between them; that nothing else was changed is checked by a last run of the code
         as it was. A candidate that looks promising is tried once more in a process of its own.
         """
-        self.enter(requests[0].get("closed", ()))
+        effects = self.enter(requests[0].get("closed", ()))
         by_id = {item.nodeid: item for item in self.warm.items}
         target = [by_id[name] for name in self.warm.plan["target"]]
         runner = Runner(self.root, self.compared)
@@ -224,7 +230,9 @@ class Child:
             self.say(end=True, check=None)
             return
         outcome, error = runner.run(target[0], None, requests[0]["limit"])
-        self.say(end=True, check=mark(outcome, runner.describe(target[0], error) if error else {}))
+        check = mark(outcome, runner.describe(target[0], error) if error else {})
+        clean = check == usual and not effects.seen and threading.active_count() == 1
+        self.say(end=True, check=check, clean=clean)
 
     def _screened(self, runner: Runner, target: list[Any], request: Request) -> Fact:
         rest = request.get("rest") or [0, 0]

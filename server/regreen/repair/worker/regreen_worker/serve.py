@@ -1,4 +1,4 @@
-"""The worker's own process: collect once, then fork one child for each request.
+"""The worker's own process: collect once, then fork one child for each request (see `hands` where there is no fork).
 
 Requests and answers are JSON lines on the inherited descriptor. A request has "do" and "id"; every answer
 carries the "id". Children run side by side, `jobs` at most; a child past its wall limit is killed with all
@@ -18,12 +18,14 @@ import socket
 import sys
 import time
 from types import CodeType
-from typing import Any, Dict
+from typing import Any, Optional
 
 import pytest
 
 from regreen_worker import code, guard
 from regreen_worker.child import Child
+from regreen_worker.hands import Hands, must_spawn
+from regreen_worker.jobs import Fact, Job, Request
 from regreen_worker.tests import Compared, mark
 
 QUIET = (
@@ -38,32 +40,13 @@ OPTIONS = {"xdist": ["-n0"], "pytest_cov": ["--no-cov"]}
 """What must be said when a plugin is there: tests run in this process, and nothing is measured."""
 
 
-Fact = Dict[str, Any]
-Request = Dict[str, Any]
-
-
-class Job:
-    """A running child."""
-
-    def __init__(self, batch: list[Request], pid: int, pipe: int) -> None:
-        self.batch = batch
-        self.wall = batch[0]["wall"] * (1 if len(batch) == 1 else 2)
-        self.pid = pid
-        self.pipe = pipe
-        self.begun = time.monotonic()
-        self.data = b""
-
-    @property
-    def finished(self) -> bool:
-        """True when the child said its last word, even if a process it left holds the pipe open."""
-        return b'"end": true' in self.data[-300:] and self.data.endswith(b"\n")
-
-
 class Warm:
     """A pytest plugin that keeps the collected session and answers requests."""
 
-    def __init__(self, connection: socket.socket, opening: Fact) -> None:
+    def __init__(self, connection: socket.socket | None, opening: Fact) -> None:
         self.connection = connection
+        self.spawn = bool(opening.get("spawn"))
+        self.hands: Optional[Hands] = None
         self.root = os.path.realpath(os.getcwd())
         self.paths: list[str] = opening["paths"]
         self.jobs = opening.get("jobs", 1)
@@ -97,11 +80,23 @@ class Warm:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> bool:
         """Serve instead of running tests."""
-        self.items = list(session.items)
-        self.session = session
-        self.conftest = self.has_conftest()
+        self.settle(session)
         self.serve("")
         return True
+
+    def settle(self, session: Any) -> None:
+        """Take over from pytest: what was collected, what exists now, the limits; nothing is printed any more."""
+        self.served = True
+        if session is not None:
+            self.items = list(session.items)
+            self.session = session
+            self.conftest = self.has_conftest()
+        self.functions = code.Functions(self.root)
+        self.free = guard.free_places()
+        guard.limit(MEMORY)
+        guard.quiet()
+        gc.collect()
+        gc.freeze()
 
     def has_conftest(self) -> bool:
         """True when a conftest.py of the project was imported."""
@@ -116,20 +111,26 @@ class Warm:
     def send(self, request: Request, **facts: Any) -> None:
         """Answer a request."""
         facts["id"] = request.get("id", 0)
+        assert self.connection is not None
         self.connection.sendall((json.dumps(facts) + "\n").encode())
 
     def serve(self, problem: str) -> None:
         """Answer requests until the connection ends."""
-        self.served = True
-        self.functions = code.Functions(self.root)
-        self.free = guard.free_places()
-        guard.limit(MEMORY)
-        guard.quiet()
-        gc.collect()
-        gc.freeze()
+        if not self.served:
+            self.settle(None)
+        if self.spawn or must_spawn():
+            self.hands = Hands(self)
         collected = [item.nodeid for item in self.items]
         version = [*sys.version_info[:2], sys.implementation.name]
-        self.send({}, ready=True, collected=collected, errors=self.errors, problem=problem, version=version)
+        self.send(
+            {},
+            ready=True,
+            collected=collected,
+            errors=self.errors,
+            problem=problem,
+            version=version,
+            forks=self.hands is None,
+        )
         waiting: list[Request] = []
         running: list[Job] = []
         try:
@@ -144,9 +145,12 @@ class Warm:
             self.send({}, died="%s: %s" % (type(error).__name__, error))
         for job in running:
             self.end(job, "killed", [])
+        if self.hands is not None:
+            self.hands.close()
 
     def pump(self, waiting: list[Request], running: list[Job]) -> bool:
         """Wait for a request or a child; False when the other side has gone."""
+        assert self.connection is not None
         sources = [self.connection, *[job.pipe for job in running]]
         pause = None
         if running:
@@ -270,6 +274,13 @@ class Warm:
                     batch.append(waiting.pop(0))
             if not batch:
                 return None
+        return self.start(batch)
+
+    def start(self, batch: list[Request]) -> Job:
+        """A process of its own for a batch: a hand that waits, or a fork of this one."""
+        if self.hands is not None:
+            hand = self.hands.take(batch)
+            return Job(batch, hand.pid, hand.pipe, hand)
         mine, its = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -296,31 +307,35 @@ class Warm:
         """The child's whole life."""
         try:
             os.close(mine)
-            self.connection.close()
-            child = Child(self, its)
-            try:
-                if len(batch) > 1:
-                    child.screen(batch)
-                else:
-                    work = {"run": child.run_all, "trace": child.trace, "try": child.attempt}
-                    work[batch[0]["do"]](batch[0])
-            except BaseException as error:
-                child.say(error="%s: %s" % (type(error).__name__, str(error)[:300]))
+            if self.connection is not None:
+                self.connection.close()
+            self.work(Child(self, its), batch)
         finally:
             os._exit(0)
 
+    def work(self, child: Child, batch: list[Request]) -> None:
+        """Do a batch in this process."""
+        try:
+            if len(batch) > 1:
+                child.screen(batch)
+            else:
+                work = {"run": child.run_all, "trace": child.trace, "try": child.attempt}
+                work[batch[0]["do"]](batch[0])
+        except BaseException as error:
+            child.say(error="%s: %s" % (type(error).__name__, str(error)[:300]), end=True)
+
     def end(self, job: Job, how: str, waiting: list[Request]) -> None:
         """Kill what is left of a child and answer its requests."""
-        for kill, who in ((os.killpg, job.pid), (os.kill, job.pid)):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                kill(who, signal.SIGKILL)
-        os.waitpid(job.pid, 0)
+        if job.hand is None:
+            for kill, who in ((os.killpg, job.pid), (os.kill, job.pid)):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    kill(who, signal.SIGKILL)
+            os.waitpid(job.pid, 0)
         while how and select.select([job.pipe], [], [], 0)[0]:
             data = os.read(job.pipe, 1 << 20)
             if not data:
                 break
             job.data += data
-        os.close(job.pipe)
         facts: list[Fact] = []
         for line in job.data.split(b"\n"):
             try:
@@ -328,6 +343,10 @@ class Warm:
             except ValueError:
                 continue
         seconds = time.monotonic() - job.begun
+        if job.hand is None:
+            os.close(job.pipe)
+        elif self.hands is not None:
+            self.hands.back(job.hand, not how and any(fact.get("clean") for fact in facts))
         if len(job.batch) > 1:
             self.end_batch(job, facts, bool(how), seconds, waiting)
             return
