@@ -6,6 +6,7 @@ DEMO := .cache/demo
 help:
 	@echo "make demo   fix a real failing test: a copy of toy_repo, the best model at hand"
 	@echo "make tour   watch the loop itself, with a scripted model on the wire"
+	@echo "make live   the same with a real Ollama and two of its models; a report (OUT=FILE saves it)"
 	@echo "make test   run every check and test, the editors' included"
 	@echo "make bench  measure: ratios and medians, printed as tables"
 	@echo "make vsix   build the VS Code extension"
@@ -16,6 +17,9 @@ demo: $(DEMO)/bin/regreen
 
 tour: $(DEMO)/bin/regreen
 	@$(DEMO)/bin/python tests/tour/tour.py
+
+live: $(DEMO)/bin/regreen
+	@$(DEMO)/bin/python tests/tour/live.py $(if $(OUT),--out "$(OUT)")
 
 test:
 	@.ci/test.sh
@@ -41,4 +45,4 @@ $(DEMO)/bin/regreen: requirements-demo.lock .ci/venv.sh
 .venv/bin/regreen: requirements-dev.lock .ci/venv.sh
 	@.ci/venv.sh .venv requirements-dev.lock && touch $@
 
-.PHONY: help demo tour test bench vsix lock clean
+.PHONY: help demo tour live test bench vsix lock clean

@@ -212,8 +212,8 @@ def _turn_words(step: Step) -> str:
         words.append(f"{prompt:,} prompt tokens, {100 * cached / prompt:.0f} % from the cache")
     if generated := step.usage.get("generated", 0):
         words.append(f"{generated:,} generated")
-        if step.seconds > 0.05:
-            words.append(f"{generated / step.seconds:.0f} tokens/s")
+        if step.speed:
+            words.append(f"{step.speed:.0f} tokens/s")
     return " · ".join(words)
 
 

@@ -27,13 +27,17 @@ class Happening:
 
 @dataclass
 class Step:
-    """A turn of the model and what came of it; number 0 is what happened before the first."""
+    """A turn of the model and what came of it; number 0 is what happened before the first.
+
+    `speed` is what the model's server measured, in generated tokens a second; 0 where it does not tell.
+    """
 
     n: int
     at: float | None
     text: str = ""
     usage: Mapping[str, int] = field(default_factory=lambda: dict[str, int]())
     seconds: float = 0.0
+    speed: float = 0.0
     happenings: list[Happening] = field(default_factory=lambda: list[Happening]())
 
     def of(self, kind: str) -> list[Happening]:
@@ -128,6 +132,7 @@ def _take(story: Story, event: Event) -> None:
         step.text = str(event.get("text") or step.text)
         step.usage = _object(event.get("usage"))
         step.seconds = _float(event.get("seconds"))
+        step.speed = _float(_object(event.get("speed")).get("written_per_second"))
     elif kind == "text" and not step.usage:
         step.text += str(event.get("delta", ""))
     elif kind in ("outcome", "evidence", "budget"):
