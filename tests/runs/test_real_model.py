@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,16 +71,26 @@ def test_a_weak_model_that_talks_ends_by_the_budget_or_gets_stuck(
     assert all(0 < reply["usage"]["generated"] <= 1024 for reply in replies)
 
 
-def test_a_weak_model_held_to_a_schema_makes_calls_and_gets_nowhere(
+def test_a_weak_model_held_to_a_schema_makes_calls_and_gets_nowhere_and_its_server_measures_it(
     toy_shop: Path, cache: Path, url: str
 ) -> None:
     real_model.remember(cache, url, "constrained")
     run, outcome, replies = play(toy_shop, url, "--max-steps", "3")
     assert_kind_and_true(outcome)
-    assert replies
     assert [reply["n"] for reply in replies] == list(range(1, outcome["steps"] + 1))
     assert all(reply["calls"] or reply["corrective"] for reply in replies)
     assert len(run.of("call")) == sum(len(reply["calls"]) for reply in replies)
+    told = [reply for reply in replies if reply.get("speed")]
+    assert told, replies
+    for reply in told:
+        assert reply["speed"]["cached"] + reply["speed"]["read"] == reply["usage"]["prompt"]
+        assert reply["speed"]["cached"] == reply["usage"]["cached"]
+        assert reply["speed"]["written_per_second"] > 0
+    assert told[0]["usage"]["cached"] > 0, "the start of the prompt was read while the first test ran"
+    for before, after in itertools.pairwise(replies):
+        assert after["usage"]["cached"] >= 0.9 * before["usage"]["prompt"]
+    assert outcome["tokens"]["prompt"] == sum(reply["usage"]["prompt"] for reply in replies)
+    assert outcome["tokens"]["cached"] == sum(reply["usage"]["cached"] for reply in replies)
 
 
 async def test_held_to_a_schema_every_turn_is_one_call_of_a_tool(cache: Path, url: str) -> None:
@@ -98,21 +109,6 @@ async def test_held_to_a_schema_every_turn_is_one_call_of_a_tool(cache: Path, ur
             )
             assert known[call["name"]] <= set(call["arguments"])
     await model.aclose()
-
-
-def test_what_the_server_measured_is_in_the_trace(toy_shop: Path, cache: Path, url: str) -> None:
-    real_model.remember(cache, url, "constrained")
-    _, outcome, replies = play(toy_shop, url, "--max-steps", "2")
-    told = [reply for reply in replies if reply.get("speed")]
-    assert told, replies
-    for reply in told:
-        assert reply["speed"]["cached"] + reply["speed"]["read"] == reply["usage"]["prompt"]
-        assert reply["speed"]["cached"] == reply["usage"]["cached"]
-        assert reply["speed"]["written_per_second"] > 0
-    assert told[0]["usage"]["cached"] > 0, "the start of the prompt was read while the first test ran"
-    if len(told) > 1:
-        assert told[1]["usage"]["cached"] >= 0.9 * told[0]["usage"]["prompt"]
-    assert outcome["tokens"]["prompt"] == sum(reply["usage"]["prompt"] for reply in replies)
 
 
 async def test_a_real_model_is_asked_once_how_it_calls_tools(cache: Path, url: str) -> None:

@@ -28,7 +28,7 @@ class Call:
 class Fault:
     """How the server breaks the exchange.
 
-    kind: status | html | reset | error_line | no_done | silent | stall | slow | endless | dropped_length
+    kind: status | html | raw (`message` as the whole body, "Content-Type" in `headers`) | reset | error_line | no_done | silent | stall | slow | endless | dropped_length
     """
 
     kind: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from scripted import toy
@@ -23,6 +23,7 @@ class Policy:
     `pulled`: whether the model is there at the start. `tools`: whether the server takes tools at all.
     `logprobs`: whether they are sent when asked for (not before Ollama 0.12.11).
     `context`: a prompt with more tokens is refused, or cut when `cuts` is set. `counts`: whether token counts are told.
+    `pricing`: what /v1/models says a token costs. `cost`: what each reply costs, told where it is asked for.
     """
 
     decide: Decide
@@ -38,6 +39,8 @@ class Policy:
     garbled: bool = False
     logprobs: bool = True
     counts: bool = True
+    pricing: Mapping[str, str] | None = None
+    cost: float | None = None
 
 
 # -- the model that does the job --------------------------------------------------------------------

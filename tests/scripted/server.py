@@ -60,6 +60,8 @@ class _Handler(BaseHTTPRequestHandler):
             names = [
                 {"id": n, "object": "model", "created": 0, "owned_by": "library"} for n in self.state.models
             ]
+            if self.state.policy.pricing is not None:
+                names = [{**entry, "pricing": self.state.policy.pricing} for entry in names]
             return self._json({"object": "list", "data": names})
         self._json({"error": f"not found: {path}"}, 404)
 
@@ -135,6 +137,11 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.kind == "html":
             plan.record.ended = "refused"
             self._send(fault.status, _HTML.encode(), "text/html")
+        elif fault.kind == "raw":
+            plan.record.ended = "done"
+            headers = dict(fault.headers)
+            kind = headers.pop("Content-Type", "text/event-stream")
+            self._send(fault.status, fault.message.encode(), kind, headers)
         elif fault.kind == "silent":
             self._wait(3600, plan.record)
         else:

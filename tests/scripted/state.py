@@ -50,6 +50,7 @@ class Plan:
     prompt_count: int
     load_seconds: float
     counts: bool = True
+    cost: float | None = None
 
 
 class State:
@@ -121,7 +122,8 @@ class State:
             self.records.append(record)
         limit = self.policy.context
         count = record.prompt_tokens if limit is None else min(limit, record.prompt_tokens)
-        return Plan(record, reply, count, seconds, self.policy.counts)
+        asked = (seen.body.get("usage") or {}).get("include")
+        return Plan(record, reply, count, seconds, self.policy.counts, self.policy.cost if asked else None)
 
     # -- models --------------------------------------------------------------------------------------
 

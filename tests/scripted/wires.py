@@ -143,6 +143,7 @@ def openai_usage(plan: Plan) -> dict[str, Any]:
         "completion_tokens": record.generated_tokens,
         "total_tokens": plan.prompt_count + record.generated_tokens,
         "prompt_tokens_details": {"cached_tokens": max(0, plan.prompt_count - record.new_tokens)},
+        **({} if plan.cost is None else {"cost": plan.cost}),
     }
 
 

@@ -30,9 +30,6 @@ from regreen.models.text_tools import tools_text
 if TYPE_CHECKING:
     from regreen.models.openai_wire import OpenAIWire
 
-_TELLS_COST = "openrouter.ai"
-"""Says what a reply cost when it is asked to (openrouter.ai/docs, usage accounting)."""
-
 
 class OpenAIModel(ServedModel):
     """Implements `agent.model.Model`. `key` may be empty for a server that needs none; `warn` hears what may spoil the
@@ -64,6 +61,7 @@ class OpenAIModel(ServedModel):
         self._listed = False
         self._digest = ""
         self._price: Price | None = None
+        self._sells = False
         self._max_cost = max_cost
         self._told: set[str] = set()
         self._uncounted = False
@@ -132,7 +130,7 @@ class OpenAIModel(ServedModel):
             return
         self._listed = True
         entry = entry_of(await (await self._connect()).models(), self._model)
-        self._price = price_of(entry)
+        self._price, self._sells = price_of(entry), "pricing" in (entry or {})
         if self._price is not None and (self._price.prompt or self._price.generated):
             most = self._max_cost or DEFAULT_COST
             self._notes(
@@ -262,8 +260,8 @@ class OpenAIModel(ServedModel):
             "max_tokens": limits.NUM_PREDICT,
             "seed": limits.SEED + attempt,
         }
-        if _TELLS_COST in self._url:
-            body["usage"] = {"include": True}
+        if self._sells:
+            body["usage"] = {"include": True}  # OpenRouter's way to ask what a reply cost
         if finding.mode == "native":
             body["messages"] = history.for_openai(messages)
             if tools:

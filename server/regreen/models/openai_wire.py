@@ -128,7 +128,7 @@ class OpenAIWire:
 
 def _decoded(event: Any) -> Any:
     """An event as plain JSON; the package makes objects only of JSON objects."""
-    return event.to_dict() if isinstance(event, openai.BaseModel) else event
+    return event.to_dict(warnings=False) if isinstance(event, openai.BaseModel) else event
 
 
 def _is_transport(error: Exception) -> bool:

@@ -35,7 +35,7 @@ llama.cpp, LM Studio, Ollama, vLLM, SGLang, TGI: each says it otherwise."""
 
 _ROOM = re.compile(
     r"(?:(?:maximum|model's) (?:context|model|prompt|input)(?: window)? length(?: is| of)?|context size|context length|limit(?: is)?"
-    r"|maximum number of tokens allowed|max(?:imum)? tokens|cannot exceed|less than|<=|>)[\s:(]*(?:of |only )*(\d{3,8})\b"
+    r"|maximum number of tokens allowed|max(?:imum)? tokens|cannot exceed|less than|<=|tokens >)[\s:(]*(?:of |only )*(\d{3,8})\b"
 )
 _NO_CREDIT = re.compile(
     r"insufficient[_ ](?:quota|credit|balance|fund)|exceeded your current quota|out of credit|no credit|more credits|credit balance"
