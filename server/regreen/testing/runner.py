@@ -138,7 +138,8 @@ class TestRunner:
             job["args"] = self._arguments(run, selection, shared)
             job["cache"], job["links"] = str(shared / "cache"), str(shared / "paths")
             # pytest before 7 splits ids at every "::"; the probe then keeps the cases that are wanted.
-            job["only"] = [item for item in selection if "::" in item.partition("[")[2]]
+            # A project may keep ids from being escaped, so that the one that was typed is not the one that pytest has.
+            job["only"] = [item for item in selection if _needs_sorting(item)]
             self._write_job(run, tree, job)
             finished = await server.run(run.folder, _shape(job), self._limits(wall)) if server else None
             if finished is None and server:
@@ -169,7 +170,7 @@ class TestRunner:
 
     def _arguments(self, run: _Run, selection: Sequence[str], folder: Path) -> list[str]:
         options = [option.format(folder=folder) for option in _ALWAYS]
-        wanted = [item.partition("[")[0] if "::" in item.partition("[")[2] else item for item in selection]
+        wanted = [item.partition("[")[0] if _needs_sorting(item) else item for item in selection]
         return [*options, *dict.fromkeys(_absolute(run.root, item) for item in wanted)]
 
     def _write_job(self, run: _Run, tree: Path, job: dict[str, Any]) -> None:
@@ -192,6 +193,11 @@ class TestRunner:
             return await running.wait()
         finally:
             await asyncio.shield(running.kill())
+
+
+def _needs_sorting(item: str) -> bool:
+    param = item.partition("[")[2]
+    return "::" in param or "\\" in param or not param.isascii()
 
 
 def _shape(job: Mapping[str, Any]) -> str:

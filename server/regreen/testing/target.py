@@ -31,7 +31,7 @@ class Target:
     def covers(self, nodeid: str) -> bool:
         """Whether a collected node id is this target or a part of it."""
         mine = self.nodeid
-        if nodeid == mine:
+        if nodeid == mine or (self.param and escaped(nodeid) == escaped(mine)):
             return True
         if self.param:
             return False
@@ -79,6 +79,25 @@ def split_nodeid(nodeid: str) -> tuple[str, tuple[str, ...], str]:
     return path, tuple(name for name in names.split("::") if name), param
 
 
+def escaped(text: str) -> str:
+    """A parametrize id as pytest writes it: other characters than printable ASCII ones by their numbers."""
+    return "".join(
+        c if c.isascii() and c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def _check_whole(text: str) -> None:
+    """A name that was begun and not written is a slip, and not the whole file."""
+    path, colons, rest = text.partition("::")
+    names, bracket, param = rest.partition("[")
+    if colons and (any(not name.strip() for name in names.split("::"))):
+        raise UsageError(
+            f"{text} lacks a name beside '::'; for all failing tests of the file say {path or '.'}"
+        )
+    if bracket and not param.endswith("]"):
+        raise UsageError(f"{text} lacks its last ']'; put it into quotes, so that the shell leaves it alone")
+
+
 def parse_target(text: str, cwd: Path) -> ParsedTarget:
     """Read `path::names[id]`, `path:LINE` (1-based) or `path`, relative to `cwd`.
 
@@ -87,10 +106,13 @@ def parse_target(text: str, cwd: Path) -> ParsedTarget:
     if not text.strip():
         raise UsageError("no target given: name a test, for example tests/test_cart.py::test_total")
     path, names, param = split_nodeid(text)
+    _check_whole(text)
     if names:
         file = _existing(path, cwd)
+        if file.is_dir():
+            raise UsageError(f"{path} is a folder: name the file that holds {names[-1]}")
         _check_names(file, path, list(names))
-        return ParsedTarget(file, names, param)
+        return ParsedTarget(file, names, escaped(param))
     whole = _absolute(text, cwd)
     line = re.fullmatch(r"(.+):(\d+)", text, re.DOTALL)
     if line and not whole.exists():

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from regreen.testing.report import Report, TestRecord
+from regreen.testing.target import parse_target
 from unit.testing.small_projects import Bench
 
 PROJECT = {
@@ -306,3 +307,25 @@ def test_the_probe_is_plain_python_38(tmp_path: Path) -> None:
     folder = Path(sys.modules["regreen.testing.runner"].__file__ or "").parent / "probe"
     for file in folder.glob("*.py"):
         ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 8))
+
+
+@pytest.mark.parametrize("escaping", [True, False])
+async def test_an_id_with_any_characters_selects_its_case_and_no_other(
+    tmp_path: Path, escaping: bool
+) -> None:
+    ids = ["caf\u00e9", "\U0001f60b x", "a::b", "x[y]", "a\\\\b", "plain"]
+    option = "disable_test_id_escaping_and_forfeit_all_rights_to_community_support = true"
+    files = {
+        "pytest.ini": "[pytest]\n" + ("" if escaping else option + "\n"),
+        "test_x.py": f"import pytest\n\n@pytest.mark.parametrize('x', {ids!r})\ndef test_a(x):\n    pass\n",
+    }
+    bench = Bench(tmp_path, files)
+    tree = bench.trial.prepare()
+    found = (await bench.runner.collect(tree)).collected
+    assert len(found) == len(ids)
+    for nodeid in found:
+        assert (await bench.runner.run(tree, [nodeid])).passed == (nodeid,)
+    typed = parse_target("test_x.py::test_a[caf\u00e9]", bench.workspace).within(bench.workspace)
+    report = await bench.runner.run(tree, [typed.nodeid])
+    assert len(report.passed) == 1
+    assert typed.covers(report.passed[0])

@@ -99,3 +99,33 @@ def test_node_ids_split_and_join_again() -> None:
     for nodeid in ("a/test_x.py::TestA::test_b[x::y]", "a/test_x.py", "test_x.py::test_a[[]]"):
         assert Target.from_nodeid(nodeid).nodeid == nodeid
     assert split_nodeid("t.py::test_a[\\xe9 -5]") == ("t.py", ("test_a",), "\\xe9 -5")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("tests/test_cart.py::", "for all failing tests of the file say tests/test_cart.py"),
+        ("tests/test_cart.py::TestCart::", "lacks a name"),
+        ("tests/test_cart.py::::test_a", "lacks a name"),
+        ("tests/test_cart.py:: ", "lacks a name"),
+        ("tests/test_cart.py::[a]", "lacks a name"),
+        ("tests/test_cart.py::test_a[1", "lacks its last ']'"),
+        ("tests::test_a", "is a folder"),
+    ],
+)
+def test_a_half_written_name_is_not_the_whole_file(folder: Path, text: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_target(text, folder)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_ids_can_be_typed_as_they_read_or_as_pytest_writes_them(folder: Path) -> None:
+    (folder / "tests/test_ids.py").write_text("def test_a(x):\n    pass\n")
+    for typed in (
+        "tests/test_ids.py::test_a[caf\u00e9 \U0001f60b]",
+        "tests/test_ids.py::test_a[caf\\xe9 \\U0001f60b]",
+    ):
+        assert parse_target(typed, folder).param == "caf\\xe9 \\U0001f60b"
+    assert Target("t.py", ("test_a",), "caf\\xe9").covers("t.py::test_a[caf\u00e9]")
+    assert not Target("t.py", ("test_a",), "caf\\xe9").covers("t.py::test_a[cafe]")

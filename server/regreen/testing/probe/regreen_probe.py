@@ -38,6 +38,13 @@ def frames_of(traceback: Any, places: Places) -> Tuple[List[Dict[str, Any]], Lis
     return mine, every
 
 
+def escaped(text: str) -> str:
+    """An id as pytest writes it, unless it is told to leave ids as they are."""
+    return "".join(
+        c if c.isprintable() and ord(c) < 128 else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 def unittest_values(frames: List[Tuple[Any, int]]) -> Tuple[Optional[str], Optional[str]]:
     """What a `self.assert…` method compared: its own arguments, by the names unittest gives them."""
     for frame, _line in frames:
@@ -147,8 +154,9 @@ class Probe:
         """Keep the wanted cases of tests whose ids this pytest cannot take on its command line."""
         if self._only:
             tests = {wanted.partition("[")[0] for wanted in self._only}
+            only = {escaped(wanted) for wanted in self._only}
             items[:] = [
-                i for i in items if self._id(i).partition("[")[0] not in tests or self._id(i) in self._only
+                i for i in items if self._id(i).partition("[")[0] not in tests or escaped(self._id(i)) in only
             ]
 
     def pytest_deselected(self, items: List[Any]) -> None:
