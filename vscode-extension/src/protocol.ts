@@ -67,6 +67,9 @@ export interface Budget {
   max_tokens: number;
   seconds: number;
   max_seconds: number;
+  /** US dollars, where the model's server tells its prices. */
+  cost?: number;
+  max_cost?: number;
 }
 
 export interface Failure {
@@ -100,6 +103,10 @@ export interface Outcome {
   confidence?: string;
   steps?: number;
   tokens?: { prompt?: number; cached?: number; generated?: number };
+  /** US dollars, where the model's server tells its prices. */
+  cost?: number;
+  /** What mends a `setup_problem`, for a terminal. */
+  command?: string;
   seconds?: { model?: number; tests?: number; person?: number; harness?: number };
   edits?: { path: string; diff: string }[];
   model?: string;

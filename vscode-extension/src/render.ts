@@ -73,6 +73,11 @@ export function showTokens(tokens: number): string {
   return tokens < 1000 ? String(tokens) : `${Math.round(tokens / 1000)}k`;
 }
 
+/** 0.0412 → "$0.04", 0.0001 → "under 1 cent". */
+export function showDollars(dollars: number): string {
+  return dollars > 0 && dollars < 0.005 ? "under 1 cent" : `$${dollars.toFixed(2)}`;
+}
+
 /** 35.4 → "35 s", 135 → "2 min 15 s". */
 export function showSeconds(seconds: number): string {
   const whole = Math.floor(seconds);
@@ -184,6 +189,7 @@ function showCosts(outcome: Outcome): string {
   if (outcome.steps !== undefined) parts.push(`${outcome.steps} ${outcome.steps === 1 ? "step" : "steps"}`);
   const tokens = (outcome.tokens?.prompt ?? 0) + (outcome.tokens?.generated ?? 0);
   if (outcome.tokens) parts.push(`${showTokens(tokens)} tokens`);
+  if (outcome.cost) parts.push(showDollars(outcome.cost));
   for (const [name, value] of Object.entries(outcome.seconds ?? {})) parts.push(`${name} ${value.toFixed(1)} s`);
   return parts.join(" · ");
 }

@@ -17,6 +17,7 @@ const WRITE_TEST = "Write a Test…";
 const UNLOCK = "Let It Change the Test…";
 const MORE = "Give It More Steps…";
 const GO_ON = "Go On";
+const TERMINAL = "Put Command into Terminal";
 const GOING = "going";
 const DOCTOR = "Check What Is Missing";
 
@@ -212,7 +213,7 @@ export class Runs {
         break;
       case "setup_problem":
       case "error":
-        pressed = await vscode.window.showErrorMessage(text, DOCTOR, ...common);
+        pressed = await vscode.window.showErrorMessage(text, ...(outcome.command ? [TERMINAL] : []), DOCTOR, ...common);
         break;
       case "not_verified":
         pressed = await vscode.window.showWarningMessage(text, ...(asked && !unlocked ? [WRITE_TEST] : []), ...common);
@@ -240,6 +241,7 @@ export class Runs {
     else if (button === PAGE) await vscode.commands.executeCommand("regreen.showRun", { trace: outcome.trace, name: this.nameOf(outcome) });
     else if (button === UNDOABLE) await this.undo(outcome.run);
     else if (button === DOCTOR) await vscode.commands.executeCommand("regreen.doctor");
+    else if (button === TERMINAL && outcome.command) this.inTerminal(outcome.command, asked);
     else if (button === MORE && asked) await this.again(asked, outcome);
     else if (button === UNLOCK && asked) await this.unlocked(asked);
     else if (button === WRITE_TEST && asked) await this.writeTest(asked);
@@ -254,6 +256,14 @@ export class Runs {
     if ((outcome.partial ?? []).length > 0 && outcome.record) await this.resume(asked, outcome.record);
     else await vscode.commands.executeCommand(asked.command, asked.args);
     await this.sendSettings({});
+  }
+
+  /** The person reads the command, and runs it or not: nothing is pressed for them. */
+  private inTerminal(command: string, asked: Asked | undefined): void {
+    const folder = asked && vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(asked.args.uri, true));
+    const terminal = vscode.window.createTerminal({ name: "Regreen", ...(folder ? { cwd: folder.uri } : {}) });
+    terminal.show();
+    terminal.sendText(command.replaceAll(/[\r\n]+/g, " "), false);
   }
 
   private async unlocked(asked: Asked): Promise<void> {

@@ -18,6 +18,7 @@ export interface Settings {
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
+  maxCost: number | null;
   interpreter: string;
   serverInterpreter: string;
   commandPath: string;
@@ -41,6 +42,7 @@ export interface ServerOptions {
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
+  maxCost: number | null;
 }
 
 /** The settings now; `${workspaceFolder}` in a path stands for `folder`, or for the first folder of the window. */
@@ -61,6 +63,7 @@ export function readSettings(folder = vscode.workspace.workspaceFolders?.[0]?.ur
     maxSteps: section.get("maxSteps", 12),
     maxTokens: section.get("maxTokens", 60000),
     maxSeconds: section.get("maxSeconds", 900),
+    maxCost: section.get<number | null>("maxCost", null),
     interpreter: path(section.get("interpreter", "")),
     serverInterpreter: path(section.get("serverInterpreter", "")),
     commandPath: path(section.get("commandPath", "")),
@@ -89,6 +92,7 @@ export function serverOptions(settings: Settings, interpreter: string | null, ru
     maxSteps: settings.maxSteps,
     maxTokens: settings.maxTokens,
     maxSeconds: settings.maxSeconds,
+    maxCost: settings.maxCost,
   };
 }
 

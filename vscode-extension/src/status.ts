@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Budget } from "./protocol";
-import { showSeal, showSeconds, showTokens } from "./render";
+import { showDollars, showSeal, showSeconds, showTokens } from "./render";
 import type { Approval } from "./settings";
 
 const APPROVAL_WORDS: Record<Approval, string> = { everyEdit: "every edit", whenGreen: "when green", never: "never ask" };
@@ -139,10 +139,11 @@ export class Status implements vscode.Disposable {
     const budget = this.budget;
     if (!budget) return;
     const step = Math.max(this.step, budget.steps);
-    const parts = [`step ${step} of ${budget.max_steps}`, `${showTokens(budget.tokens)} tokens`, showSeconds(this.seconds(budget))];
+    const cost = budget.cost ? [`${showDollars(budget.cost)}${budget.max_cost ? ` of ${showDollars(budget.max_cost)}` : ""}`] : [];
+    const parts = [`step ${step} of ${budget.max_steps}`, `${showTokens(budget.tokens)} tokens`, ...cost, showSeconds(this.seconds(budget))];
     this.run.text = `$(beaker) ${parts.join(" · ")}`;
     // Without the clock, which a screen reader would tell every second.
-    this.run.accessibilityInformation = { label: `Regreen run: ${parts.slice(0, 2).join(", ")}`, role: "button" };
+    this.run.accessibilityInformation = { label: `Regreen run: ${parts.slice(0, -1).join(", ")}`, role: "button" };
     this.run.tooltip = `Of ${showTokens(budget.max_tokens)} tokens and ${showSeconds(budget.max_seconds)}. Click to show every step.`;
   }
 }

@@ -64,6 +64,8 @@ def budget_text(event: Mapping[str, Any]) -> str:
     tokens = event.get("tokens")
     if isinstance(tokens, (int, float)) and tokens > 0:
         parts.append(f"{tokens / 1000:.0f}k tokens" if tokens >= 1000 else f"{tokens:.0f} tokens")
+    if isinstance(cost := event.get("cost"), (int, float)) and cost > 0:
+        parts.append(f"${cost:.2f}" if cost >= 0.005 else "under 1 cent")
     if isinstance(seconds := event.get("seconds"), (int, float)):
         parts.append(f"{seconds:.0f} s")
     return " · ".join(parts)

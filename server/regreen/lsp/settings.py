@@ -6,6 +6,7 @@ environment, which every run inherits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -39,6 +40,7 @@ class Settings:
     tests: str = "reached"
     environment: tuple[str, ...] = ()
     search: str = "on"
+    max_cost: float | None = None
 
     def updated(self, options: Mapping[str, Any]) -> tuple[Settings, list[str]]:
         """These settings with what `options` sets, and a line for every value that cannot be used.
@@ -66,6 +68,8 @@ class Settings:
         arguments = ["--model", self.model, "--approval", self.approval, "--seal", self.seal]
         arguments += ["--max-steps", str(self.max_steps), "--max-tokens", str(self.max_tokens)]
         arguments += ["--max-seconds", str(self.max_seconds)]
+        if self.max_cost is not None:
+            arguments += ["--max-cost", f"{self.max_cost:.6f}".rstrip("0").rstrip(".")]
         if self.base_url:
             arguments += ["--base-url", self.base_url]
         if self.interpreter:
@@ -96,8 +100,9 @@ def _problem(name: str, value: Any) -> str:
     if name in _CHOICES:
         return "" if value in _CHOICES[name] else f"expected one of {', '.join(_CHOICES[name])}"
     if name in _COUNTS:
-        whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value)
-        return "" if whole and value > 0 else "expected a whole number above 0"
+        return "" if _above_0(value) and value == int(value) else "expected a whole number above 0"
+    if name == "max_cost":
+        return "" if _above_0(value) and value >= 0.000001 else "expected an amount of dollars above 0"
     if name == "allow_network":
         return "" if isinstance(value, bool) else "expected true or false"
     if name == "readable_paths":
@@ -105,6 +110,11 @@ def _problem(name: str, value: Any) -> str:
     if name == "environment":
         return "" if _are_names(value) else "expected a list of names of environment variables"
     return "" if isinstance(value, str) and not value.startswith("-") else "expected a text"
+
+
+def _above_0(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value) and value > 0
 
 
 def _are_names(value: Any) -> bool:

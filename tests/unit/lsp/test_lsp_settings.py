@@ -33,6 +33,15 @@ def test_the_quick_search_can_be_switched_off() -> None:
     assert "--search" not in Settings().arguments()
 
 
+@pytest.mark.parametrize(("cost", "word"), [(0.25, "0.25"), (2, "2"), (0.000001, "0.000001"), (10.0, "10")])
+def test_what_a_run_may_cost_is_passed_on(cost: float, word: str) -> None:
+    settings, problems = Settings().updated({"maxCost": cost})
+    assert problems == []
+    arguments = settings.arguments()
+    assert arguments[arguments.index("--max-cost") + 1] == word
+    assert "--max-cost" not in Settings().arguments(), "the run has a limit of its own"
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -48,6 +57,13 @@ def test_the_quick_search_can_be_switched_off() -> None:
         {"environment": ["--seal=off"]},
         {"tests": "some"},
         {"search": True},
+        {"maxCost": 0},
+        {"maxCost": -1},
+        {"maxCost": "1"},
+        {"maxCost": True},
+        {"maxCost": float("nan")},
+        {"maxSteps": float("inf")},
+        {"maxTokens": 1.5},
     ],
 )
 def test_a_value_in_another_form_is_ignored_and_said(options: dict[str, object]) -> None:
