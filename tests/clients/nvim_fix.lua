@@ -73,7 +73,12 @@ vim.wait(10000, function()
   return c ~= nil and c.initialized
 end)
 vim.api.nvim_win_set_cursor(0, { plan.line, 0 })
-vim.lsp.buf.code_action({ apply = true })
+if plan.ask then
+  local asked = { command = 'regreen.ask', arguments = { { text = plan.ask, uri = vim.uri_from_bufnr(0) } } }
+  vim.lsp.buf_request(0, 'workspace/executeCommand', asked, function() end)
+else
+  vim.lsp.buf.code_action({ apply = true })
+end
 vim.wait(plan.patience, function() return seen.outcome ~= nil end, 50)
 vim.wait(500)
 

@@ -44,6 +44,7 @@ def play(
     opened: Sequence[str] = (),
     scenario: str = "",
     options: dict[str, Any] | None = None,
+    ask: str = "",
 ) -> dict[str, Any]:
     """Start Neovim, let it fix the two-part target, and return what it saw."""
     plan = {
@@ -55,6 +56,7 @@ def play(
         "answer": answer,
         "options": {"model": "builtin", **(options or {})},
         "patience": 90_000,
+        **({"ask": ask} if ask else {}),
     }
     env = {
         **os.environ,
@@ -118,3 +120,14 @@ def test_a_real_run_fixes_the_two_part_bug(nvim: str, toy_shop: Path, tmp_path: 
     assert seen["outcome"]["outcome"] == "fixed", seen
     assert "+= quantity" in seen["buffers"][str(toy_shop / "shop" / "cart.py")]["text"]
     assert ">= threshold" in seen["buffers"][str(toy_shop / "shop" / "discounts.py")]["text"]
+
+
+def test_a_task_in_words_is_proposed_and_applied_like_a_fix(
+    nvim: str, toy_shop: Path, tmp_path: Path
+) -> None:
+    task = "There is a bug in shop/cart.py, find and fix it"
+    seen = play(nvim, toy_shop, tmp_path, opened=["shop/cart.py"], scenario="one_edit", ask=task)
+    assert (seen["outcome"]["outcome"], seen["outcome"]["target"]) == ("fixed", task)
+    assert len(seen["questions"]) == 1
+    cart = seen["buffers"][str(toy_shop / "shop" / "cart.py")]
+    assert "+= quantity" in cart["text"] and cart["modified"]
