@@ -2,7 +2,8 @@
 
 Each code runs in a seal, after `PRELUDE`, with these names: HOME (the person's home), WORKSPACE, SECRET_FILE,
 OWNER (the process that started it), PORT (a port of the host that listens for TCP and UDP), ABSTRACT and SOCKET
-(names of listening UNIX sockets). The host checks after every case, whatever it printed, that the secret shows
+(names of listening UNIX sockets), DATAGRAM (of one that takes datagrams), SHARED (the key of a piece of memory that
+programs share). The host checks after every case, whatever it printed, that the secret shows
 up nowhere and no process is left; and at the end that no file of the person changed or appeared and that nothing
 arrived at its sockets.
 """
@@ -448,6 +449,133 @@ for program in ("su", "sudo", "mount", "pkexec", "newuidmap"):
         print(program, b"DONE" if ended.stdout.strip() == b"0" else "refused")
     except (OSError, subprocess.TimeoutExpired) as error:
         print(program, "refused", type(error).__name__)
+""",
+    ),
+    Case(
+        "looks around by other names of the same things",
+        """
+for name in ("self", "thread-self", "1", str(OWNER), str(os.getppid())):
+    for part in ("root" + SECRET_FILE, "cwd/.ssh/id_rsa", "environ", "mem", "fd/3", "map_files", "cwd" + "/.." * 20 + SECRET_FILE):
+        path = f"/proc/{name}/{part}"
+        def act():
+            data = open(path, "rb").read(200)
+            if b"secret-" in data:
+                return data
+            raise OSError("nothing there")
+        attempt(path, act)
+for path in ("/proc/kcore", "/proc/kmsg", "/proc/sched_debug", "/dev/kvm", "/dev/fuse", "/dev/net/tun",
+             "/dev/vsock", "/dev/vda", "/dev/sda", "/dev/loop-control", "/dev/mapper/control", "/dev/input/event0", "/dev/tty1"):
+    attempt(path, lambda: os.open(path, os.O_RDONLY))
+""",
+    ),
+    Case(
+        "opens what it is told not to by the environment",
+        """
+left = [name for name in os.environ if name in (
+    "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "BASH_ENV",
+    "ENV", "GIT_SSH_COMMAND", "GIT_CONFIG_GLOBAL", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR", "DOCKER_HOST", "KUBECONFIG", "HTTP_PROXY", "https_proxy", "PERL5OPT", "NODE_OPTIONS", "PIP_INDEX_URL")]
+print("left:", left)
+""",
+        must=(r"left: \[\]",),
+    ),
+    Case(
+        "talks to programs by datagrams, from a pair that needs no socket call",
+        """
+for kind in (socket.SOCK_DGRAM, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC, socket.SOCK_STREAM):
+    for where in (DATAGRAM, SOCKET, "\\0" + ABSTRACT):
+        def send():
+            ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+            ours.sendto(CANARY.encode(), where)
+        def connect():
+            ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+            ours.connect(where)
+            ours.send(CANARY.encode())
+        attempt(f"send {kind} {where!r}", send)
+        attempt(f"connect {kind} {where!r}", connect)
+""",
+    ),
+    Case(
+        "reads memory that programs share",
+        """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+def shared():
+    number = libc.shmget(SHARED, 0, 0)
+    if number < 0:
+        raise OSError(ctypes.get_errno(), "shmget")
+    place = libc.shmat(number, None, 0o10000)
+    if place in (None, ctypes.c_void_p(-1).value):
+        raise OSError(ctypes.get_errno(), "shmat")
+    return ctypes.string_at(place, 40)
+attempt("shared memory", shared)
+def queue():
+    if libc.msgget(SHARED, 0) < 0:
+        raise OSError(ctypes.get_errno(), "msgget")
+attempt("queue", queue)
+""",
+    ),
+    Case(
+        "hinders other processes of the person",
+        """
+import resource
+attempt("limit", lambda: resource.prlimit(OWNER, resource.RLIMIT_NOFILE, (0, 0)))
+attempt("cpu", lambda: os.sched_setaffinity(OWNER, {0}))
+attempt("slow", lambda: os.setpriority(os.PRIO_PROCESS, OWNER, 19))
+attempt("slow all", lambda: os.setpriority(os.PRIO_USER, 0, 19) if os.getpid() > 100 else 1 / 0)
+attempt("idle", lambda: os.sched_setscheduler(OWNER, os.SCHED_IDLE, os.sched_param(0)))
+print("own", resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 0, os.nice(1) >= 0, len(os.sched_getaffinity(0)) > 0)
+os.sched_setaffinity(0, os.sched_getaffinity(0))
+""",
+        must=("own True True True",),
+    ),
+    Case(
+        "marks the person's files",
+        """
+for path in (HOME, SECRET_FILE, WORKSPACE + "/cart.py"):
+    attempt("mark " + path, lambda: os.setxattr(path, "user.regreen", b"owned"))
+    attempt("unmark " + path, lambda: os.removexattr(path, "user.mine"))
+print("tried")
+""",
+        # In a seal that mounts, these are folders of the seal and the copy. The host looks at the real ones at the end.
+        never=r"mark .*id_rsa: DONE",
+        must=("tried",),
+    ),
+    Case(
+        "gives names that are hard to handle",
+        """
+import ctypes
+START = os.open(".", os.O_RDONLY)
+os.makedirs("n/" + "x" * 255)
+for name in (b"\\xff\\xfe", b"a\\nb", b"\\x1b[2J", b"-rf", b"\\xe2\\x80\\xae.py", "\u0301".encode(), b" ", b"CON"):
+    os.close(os.open(b"n/" + name, os.O_CREAT))
+os.symlink("x" * 4000, "n/long")
+os.symlink("loop", "n/loop")
+os.symlink("/proc/self/root", "n/magic")
+server = socket.socketpair()[0]
+attempt("socket", lambda: socket.socket(socket.AF_UNIX).bind("n/socket") or 1 / 0)
+attempt("setuid", lambda: (os.chmod("cart.py", 0o6777), 1 / 0))
+for depth in range(40):
+    os.mkdir("y" * 200)
+    os.chdir("y" * 200)
+os.chmod(".", 0)
+os.chdir(START)
+os.mkdir("deep")
+os.chdir("deep")
+for depth in range(3000):
+    os.mkdir("z")
+    os.chdir("z")
+print("named")
+""",
+        must=("named",),
+    ),
+    Case(
+        "replaces its own folders while it is looked after",
+        """
+os.rename("cart.py", "moved.py")
+attempt("tree", lambda: os.rename(os.getcwd(), os.getcwd() + "x"))
+attempt("tree link", lambda: os.rmdir(os.getcwd()))
 """,
     ),
     Case(

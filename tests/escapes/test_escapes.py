@@ -73,7 +73,7 @@ def played(seal: str, user: str) -> dict[str, list[str]]:
             base.chmod(0o755)
         command += ["-B", str(host / "host.py"), seal, str(stage), str(server), str(python)]
         ended = subprocess.run(
-            command, capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=110
+            command, capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=240
         )
         if ended.returncode:
             raise AssertionError(ended.stderr.decode()[-3000:])

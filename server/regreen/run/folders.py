@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 from regreen.settings import cache_folder, run_folder
+from regreen.workspace.remove import remove_tree
 
 
 class RunFolders:
@@ -27,14 +27,14 @@ class RunFolders:
 
     def remove(self) -> None:
         """Remove what only the run needed, whatever the tests did to it."""
-        _remove(self._working)
+        remove_tree(self._working)
 
 
 def _clear_abandoned(working: Path) -> None:
     for entry in working.iterdir():
         pid = entry.name.rpartition(".")[2]
         if pid.isdigit() and not _alive(int(pid)):
-            _remove(entry)
+            remove_tree(entry)
 
 
 def _alive(pid: int) -> bool:
@@ -49,12 +49,3 @@ def _alive(pid: int) -> bool:
     except PermissionError:
         pass
     return True
-
-
-def _remove(folder: Path) -> None:
-    for base, names, _ in os.walk(folder):
-        for name in names:
-            path = Path(base) / name
-            if not path.is_symlink() and not os.access(path, os.W_OK | os.X_OK):
-                path.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)

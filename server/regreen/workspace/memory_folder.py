@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import tempfile
 from pathlib import Path
+
+from regreen.workspace.remove import remove_tree
 
 _MEMORY = Path("/dev/shm")
 _PREFIX = "regreen-trial-"
 _SPARE = 512 << 20
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class MemoryFolder:
@@ -42,32 +42,6 @@ class MemoryFolder:
         """Remove the folder and what is in it."""
         remove_tree(self.path)
         os.close(self._lock)
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder that code under test could write to, never following a link out of it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.is_dir() and not folder.is_symlink():
-        with contextlib.suppress(OSError):
-            root = os.open(folder, _FOLDER)
-            try:
-                _open_up(root)
-            finally:
-                os.close(root)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _open_up(folder: int) -> None:
-    os.fchmod(folder, 0o700)
-    with os.scandir(folder) as entries:
-        inside = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    for name in inside:
-        os.chmod(name, 0o700, dir_fd=folder)
-        inner = os.open(name, _FOLDER, dir_fd=folder)
-        try:
-            _open_up(inner)
-        finally:
-            os.close(inner)
 
 
 def _sweep() -> None:

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from regreen.testing.seal.privileges import is_root, nobody
 from regreen.workspace.changes import sha256
-from regreen.workspace.memory_folder import MemoryFolder, remove_tree
+from regreen.workspace.memory_folder import MemoryFolder
 from regreen.workspace.policy import Policy
+from regreen.workspace.remove import open_folder, remove_entry, remove_tree
 
 SKIPPED_FOLDERS = frozenset(
     (".git", ".hg", ".svn", ".venv", "venv", ".conda", ".pixi", ".direnv", "node_modules", "__pycache__",
@@ -264,11 +265,11 @@ class Trial:
                 if relative in folders:
                     lacking.discard(relative)
                 elif relative not in self._mount_points:
-                    _remove_entry(name, folder)
+                    remove_entry(name, folder)
                     continue
                 # Where a running seal may have mounted an environment, removing the folder would undo that: only
                 # what lies in it goes.
-                inner = _open_folder(name, folder)
+                inner = open_folder(name, folder)
                 try:
                     self._look_through(inner, relative + "/", wanted, folders, missing, lacking)
                 finally:
@@ -347,35 +348,9 @@ class Trial:
         return here, name
 
 
-def _open_folder(name: str, folder: int) -> int:
-    """Open a folder of the copy, closed ones too, never through a link."""
-    try:
-        return os.open(name, _FOLDER, dir_fd=folder)
-    except PermissionError:
-        os.chmod(name, 0o700, dir_fd=folder)
-        return os.open(name, _FOLDER, dir_fd=folder)
-
-
 def _state(found: os.stat_result) -> State:
     """Changes with every write, whatever is done to the times: code cannot set a file's change time."""
     return (found.st_size, found.st_mtime_ns, found.st_ino, found.st_mode, found.st_ctime_ns)
-
-
-def _remove_entry(name: str, folder: int) -> None:
-    """Remove a folder of the copy with all that is in it, never following a link."""
-    inner = _open_folder(name, folder)
-    try:
-        os.fchmod(inner, 0o700)
-        with os.scandir(inner) as opened:
-            entries = list(opened)
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                _remove_entry(entry.name, inner)
-            else:
-                os.unlink(entry.name, dir_fd=inner)
-    finally:
-        os.close(inner)
-    os.rmdir(name, dir_fd=folder)
 
 
 def _copy(source: int, target: int) -> None:

@@ -140,6 +140,8 @@ def interpret(program: bytes, number: int, arguments: tuple[int, ...] = (), arch
         at += 1
         if kind == 0x20:
             value = int.from_bytes(data[constant : constant + 4], "little")
+        elif kind == 0x54:
+            value &= constant
         elif kind == 0x06:
             return constant
         else:
@@ -184,6 +186,34 @@ def test_the_filter_without_sockets_and_with_a_pinned_group():
     assert interpret(program, 112) == NOTHING
     assert interpret(program, 109) == NOTHING
     assert interpret(program, 39) == ALLOW
+
+
+@pytest.mark.parametrize(
+    ("machine", "arch", "calls"),
+    [
+        ("x86_64", 0xC000003E, {"shmat": 30, "setxattr": 188, "prlimit64": 302, "affinity": 203, "nice": 141, "pair": 53}),
+        ("aarch64", 0xC00000B7, {"shmat": 196, "setxattr": 5, "prlimit64": 261, "affinity": 122, "nice": 140, "pair": 199}),
+    ],
+)  # fmt: skip
+def test_the_filter_keeps_away_from_other_processes(machine: str, arch: int, calls: dict[str, int]):
+    apart = seccomp.program((), pin_group=True, among_others=True, machine=machine)
+    alone = seccomp.program((1, 2, 10), machine=machine)
+
+    def answers(name: str, *arguments: int) -> tuple[int, int]:
+        return interpret(apart, calls[name], arguments, arch), interpret(alone, calls[name], arguments, arch)
+
+    for name in ("shmat", "setxattr"):
+        assert answers(name) == (EPERM, ALLOW)
+    for name in ("prlimit64", "affinity"):
+        assert answers(name, 0, 7) == (ALLOW, ALLOW)
+        assert answers(name, 4711, 7) == (EPERM, ALLOW)
+    assert answers("nice", 0, 0, 1) == (ALLOW, ALLOW)
+    assert answers("nice", 0, 4711, 1) == (EPERM, ALLOW)
+    assert answers("nice", 2, 0, 1) == (EPERM, ALLOW)
+    assert answers("pair", 1, 1 | 0o2000000) == (ALLOW, ALLOW)
+    assert answers("pair", 1, 5 | 0o4000) == (ALLOW, ALLOW)
+    assert answers("pair", 1, 2 | 0o2000000) == (EPERM, ALLOW)
+    assert answers("pair", 30, 1) == (EPERM, ALLOW)
 
 
 def test_the_filter_kills_calls_of_another_architecture():

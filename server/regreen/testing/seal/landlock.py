@@ -1,7 +1,7 @@
 """The second seal: Landlock and seccomp, set up by our own Python, for machines where bubblewrap cannot work.
 
 It stops reading outside the listed paths, writing outside the trial, every socket but pairs, tracing, new
-namespaces. It does not stop changing modes and times of the person's other files, nor seeing that they exist;
+namespaces, memory shared by key, limits and priorities of other processes. It does not stop changing modes and times of the person's other files, nor seeing that they exist;
 tests that need local servers, pseudo-terminals or `multiprocessing` managers fail in it. docs/security.md.
 """
 
@@ -64,7 +64,7 @@ class Landlock:
             "landlock": NEEDED_VERSION,
             "writable": [str(path) for path in writable],
             "readable": [*system, *(str(path) for path in readable)],
-            "seccomp": seccomp.program(families, pin_group=True).hex(),
+            "seccomp": seccomp.program(families, pin_group=True, among_others=True).hex(),
             "user": None,
             "search": False,
         }

@@ -44,7 +44,8 @@ def give(tree: Path, scratch: Path) -> None:
 
 def hand_over(folder: Path, owner: int) -> None:
     """Make `owner` the owner of everything below `folder`, without following a link and whatever is swapped
-    meanwhile: each name is looked up in an open folder. Files with several links are left as they are."""
+    meanwhile: each name is looked up in an open folder. Files with several links are left as they are, and so are
+    folders inside that are `owner`'s already, with what `owner` did in them."""
     with contextlib.suppress(FileNotFoundError):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -58,6 +59,8 @@ def _hand_over(fd: int, owner: int) -> None:
         for entry in entries:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 found = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(found.st_mode) and found.st_uid == owner:
+                    continue
                 if stat.S_ISDIR(found.st_mode):
                     inner = os.open(
                         entry.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import subprocess
 import time
@@ -195,11 +196,12 @@ class SealedProcess:
         since a process that got away could hold the pipe open for ever."""
         if self._done.done():
             return
-        self._hold.kill()
-        self._hold.insist()
-        if self._pidfd >= 0:
+        if self._pidfd >= 0:  # First: whatever fails below, this is not called again for ever.
             self._loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
+        self._hold.kill()
+        with contextlib.suppress(OSError):
+            self._hold.insist()
         launcher = self._popen.wait()
         self._loop.remove_reader(self._out)
         read = 0
@@ -267,14 +269,19 @@ def _free_space(folder: Path) -> int:
 
 
 def _size(folder: Path, enough: int) -> int:
-    """Bytes on disk below `folder`; stops counting above `enough`."""
-    total = 0
-    for base, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(base, name)).st_blocks * 512  # noqa: PTH118
-        if total > enough:
-            break
+    """Bytes on disk below `folder`; stops counting above `enough`. What lies too deep to be looked at counts as that."""
+    total, todo = 0, [str(folder)]
+    while todo and total <= enough:
+        try:
+            with os.scandir(todo.pop()) as entries:
+                for entry in entries:
+                    with contextlib.suppress(FileNotFoundError):
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if entry.is_dir(follow_symlinks=False):
+                            todo.append(entry.path)
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return enough + 1
     return total
 
 
