@@ -113,7 +113,7 @@ class Search:
             self.found.reason = "the failing test does not end by itself"
             failing = [name for name in mine if name not in outcome]
         if not failing:
-            self.found.reason = "the test does not fail here"
+            self.found.reason = self._crash() or "the test does not fail here"
             return False
         keep = [name for name, fact in outcome.items() if fact["outcome"] == "passed"]
         also = [n for n, f in outcome.items() if f["outcome"] in ("failed", "timeout") and n not in mine]
@@ -128,6 +128,16 @@ class Search:
         scores = await self._trace([*failing, *also[:6]], keep)
         await self._fill(scores, ())
         return True
+
+    def _crash(self) -> str:
+        """How the test ended its process before any edit, "" when it did not: there are no lines to search then."""
+        report = self.ground.baseline()
+        ended = [t for t in report.tests.values() if t.outcome == "crashed" and t.failure] if report else []
+        return (
+            f"{ended[0].failure.message}, so that no edit can be tried on it"
+            if ended and ended[0].failure
+            else ""
+        )
 
     def _learn_limits(
         self, outcome: Mapping[str, Any], keep: Sequence[str], failing: Sequence[str], answer: Answer

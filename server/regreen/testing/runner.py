@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from regreen.testing.crashes import crashed
 from regreen.testing.kept_out import Host
 from regreen.testing.records import Reading, read_records, understand
 from regreen.testing.report import Failure, Report, TestRecord
@@ -240,7 +241,10 @@ def _report(
     host: Host,
 ) -> Report:
     output = finished.output.decode("utf-8", errors="replace")
-    tests = dict(reading.tests)
+    tests = {
+        nodeid: crashed(record, finished.returncode, output, host) if record.outcome == "crashed" else record
+        for nodeid, record in reading.tests.items()
+    }
     if not collect_only:
         tests.update(_without_record(reading, selection))
     report = Report(

@@ -329,3 +329,32 @@ async def test_an_id_with_any_characters_selects_its_case_and_no_other(
     report = await bench.runner.run(tree, [typed.nodeid])
     assert len(report.passed) == 1
     assert typed.covers(report.passed[0])
+
+
+@pytest.mark.parametrize(
+    ("ending", "says", "line"),
+    [
+        ("os._exit(3)", "ended the Python process with exit code 3", 0),
+        ("os._exit(0)", "ended the Python process with exit code 0", 0),
+        ("os.kill(os.getpid(), 9)", "ended the Python process, killed by SIGKILL", 0),
+        ("os.abort()", "ended the Python process by an abort (SIGABRT) in shop.py, line 4", 4),
+        ("ctypes.string_at(0)", "by a segmentation fault (SIGSEGV) in shop.py, line 4", 4),
+    ],
+)
+async def test_a_crash_is_called_one_with_how_and_where(
+    tmp_path: Path, ending: str, says: str, line: int
+) -> None:
+    files = {
+        "shop.py": f"import ctypes, os\n\ndef total(prices):\n    {ending}\n",
+        "test_x.py": "from shop import total\n\ndef test_a():\n    print('said before')\n    assert total([1]) == 1\n",
+    }
+    bench = Bench(tmp_path, files)
+    tree = bench.trial.prepare()
+    assert await bench.runner.warm_up(tree) or sys.platform != "linux"
+    for warm in (False, True):
+        record = (await bench.runner.run(tree, ["test_x.py::test_a"], warm=warm)).tests["test_x.py::test_a"]
+        assert record.outcome == "crashed"
+        assert record.failure is not None
+        assert says in record.failure.message
+        assert [frame.path for frame in record.failure.frames][-1:] == (["shop.py"] if line else [])
+    await bench.runner.aclose()
