@@ -55,6 +55,7 @@ def assert_kind_and_true(outcome: dict[str, Any]) -> None:
     first, *rest = outcome["summary"].splitlines()
     assert first.startswith("Not fixed")
     assert "Where it stands: AssertionError: assert 300 == 400" in rest
+    assert "No file was changed." in rest
     assert "a smaller task" in rest[-1]
     assert outcome["verdict"] is None or outcome["verdict"]["target"] != "passed"
 

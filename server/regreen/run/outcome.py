@@ -103,6 +103,8 @@ class Ending:
         if self.written:
             names = ", ".join(sorted({change.path for change in self.written}))
             lines.append(f"Accepted edits stay in {names}; `regreen undo {self.run}` takes them back.")
+        else:
+            lines.append("No file was changed.")
         if partial := self._partial():
             names = ", ".join(change.path for change in partial)
             if self.best and self.best[0].fixed:
