@@ -119,8 +119,9 @@ async def _fix_all(
     between = _Between()
     _on_signals(between.cancel)
     channel.listen(between)
+    where = str(workspace.root) if target.nodeid == "." else target.nodeid
     channel.emit(
-        {"event": "progress", "text": f"Running {target.nodeid}, to see which tests fail …", "percent": None}
+        {"event": "progress", "text": f"Running {where}, to see which tests fail …", "percent": None}
     )
     # Asked once for all runs of the path.
     mode = await between.hold(seal_mode(settings, workspace.root, channel))

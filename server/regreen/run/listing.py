@@ -44,10 +44,10 @@ async def list_tests(
             print(nodeid)
         for line in errors:
             print(f"cannot collect: {line}", file=sys.stderr)
-    if report.problem and not report.finished:
+    if report.problem and (not report.finished or (errors and not report.collected)):
         raise RegreenError(report.problem)
     if not report.collected and not as_json:
-        print(f"There are no tests in {folder}.", file=sys.stderr)
+        print(f"There are no tests in {place}.", file=sys.stderr)
     return 0
 
 

@@ -42,6 +42,7 @@ class TerminalChannel:
         self._budget = ""
         self._trial = ""
         self._drawing = False
+        self._said = ""
 
     # -- showing ---------------------------------------------------------------------------------------
 
@@ -70,7 +71,8 @@ class TerminalChannel:
 
     def _show_started(self, event: Event) -> None:
         task = str(event["target"])
-        self._print(f"Fixing {task}" if "::" in task else f"Task: {task}", "bold")
+        named = "::" in task or task.endswith(".py")
+        self._print(f"Fixing {task}" if named else f"Task: {task}", "bold")
         self._print(f"model {event['model']} · seal {event['seal']} · approval {event['approval']}", "dim")
 
     def _show_note(self, event: Event) -> None:
@@ -94,6 +96,7 @@ class TerminalChannel:
         self._print(f"Step {event['n']}", "bold cyan")
 
     def _show_text(self, event: Event) -> None:
+        self._said = f"{self._said}{event['delta']}" if self._streaming else str(event["delta"])
         self._streaming = True
         self._console.print(Text(self._shown(str(event["delta"])), style="dim"), end="")
 
@@ -105,7 +108,7 @@ class TerminalChannel:
         summary = str(event["summary"])
         if self._trial and summary.endswith(self._trial):  # said a line or two before
             summary = summary.removesuffix(self._trial).rstrip("; ")
-        if summary:
+        if summary and not summary.startswith("rejected"):  # that was shown as the decision
             self._print(f"  {'✓' if event['ok'] else '✗'} {summary}", "" if event["ok"] else "red")
 
     def _show_trial(self, event: Event) -> None:
@@ -115,7 +118,8 @@ class TerminalChannel:
         self._print(f"  trial: {summary}", _VERDICT_STYLE.get(str(verdict.get("progress")), ""))
 
     def _show_proposal(self, event: Event) -> None:
-        self._print(f"  {event['why']}", "bold")
+        if str(event["why"]).strip() != self._said.strip():  # else it was said just before
+            self._print(f"  {event['why']}", "bold")
         self._diff(event)
         if event.get("confidence"):
             low = event["confidence"] == "low"
@@ -128,10 +132,11 @@ class TerminalChannel:
             self._print(f"  {what}: n shows the next", "dim")
 
     def _show_decision(self, event: Event) -> None:
-        if event["decision"] != "accept":
-            self._print(
-                f"  {event['decision']}ed" if event["decision"] == "reject" else "  kept partly", "yellow"
-            )
+        if event["decision"] == "reject":
+            reason = f": {event['reason']}" if event.get("reason") else ""
+            self._print(f"  rejected{reason}", "yellow")
+        elif event["decision"] == "partly":
+            self._print("  kept partly", "yellow")
 
     def _show_budget(self, event: Event) -> None:
         line = (

@@ -44,6 +44,10 @@ PACKAGES = {
 """Modules whose package has another name."""
 
 
+LEVELS_ABOVE = 2
+"""So many folders above the workspace are looked at for a module that is missing in it."""
+
+
 def setup_problem(report: Report) -> str:
     """One line that says what to install or change, when nothing in the code can mend it; else ""."""
     return report.problem
@@ -119,6 +123,9 @@ def missing_module(name: str, tree: Path, install: str, workspace: Path | None =
             return ""
     if _close_to_own(top, places):
         return ""
+    for above in list(workspace.parents)[:LEVELS_ABOVE] if workspace else ():
+        if (above / f"{top}.py").is_file() or (above / top / "__init__.py").is_file():
+            return f"the module '{top}' lies in {above}, outside the workspace {workspace}: add `--workspace {above}`"
     return f"the module '{top}' is not installed: add it with `{install} {PACKAGES.get(top, top)}`"
 
 

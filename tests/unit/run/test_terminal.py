@@ -25,7 +25,7 @@ def test_neither_a_diff_nor_prose_can_move_the_cursor() -> None:
     channel.emit(
         {
             "event": "proposal",
-            "why": ATTACK,
+            "why": f"Because of {ATTACK}",
             "confidence": "",
             "files": [{"path": "a.py", "diff": f"+{ATTACK}\n"}],
         }
