@@ -36,6 +36,7 @@ def vsix() -> Path:
         assert done.returncode == 0, done.stdout + done.stderr
     built = EXTENSION / "regreen.vsix"
     note_figure("vsix_bytes", built.stat().st_size)
+    assert built.stat().st_size < 1_000_000, "one megabyte is enough: see vscode-extension/scripts/bundle.mjs"
     return built
 
 

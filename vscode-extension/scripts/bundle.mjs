@@ -59,6 +59,22 @@ function install([command, ...args], lock, folder) {
   }
 }
 
+/** Libraries are shipped without their docstrings: a tenth of the VSIX. */
+function stripDocstrings() {
+  const script = join(root, "scripts", "strip_docstrings.py");
+  const folders = [join(bundled, "libs"), join(bundled, "pure")];
+  const pythons = [process.env.PYTHON, "python3", "python"].filter(Boolean).map((python) => [python]);
+  for (const [command, ...args] of [...pythons, ["uv", "run", "--no-project", "python"]]) {
+    if (!works(command, ...args, "--version")) continue;
+    const done = spawnSync(command, [...args, script, ...folders], { encoding: "utf8" });
+    if (done.status === 0) return;
+    console.error(done.stdout + done.stderr);
+    process.exit(1);
+  }
+  console.error("bundle: no Python was found to make the libraries smaller; install Python 3");
+  process.exit(1);
+}
+
 function keepLicence(info, name) {
   for (const file of readdirSync(info, { recursive: true })) {
     if (/licen[cs]e|notice/i.test(file) && /(\.txt|\.md|\.rst|licen[cs]e|notice)$/i.test(file) && existsSync(join(info, file))) {
@@ -77,6 +93,8 @@ cpSync(source, join(bundled, "server", "regreen"), {
 const pip = installer();
 install(pip, "libs.lock", "libs");
 install(pip, "pure.lock", "pure");
+stripDocstrings();
+licences.unshift("The libraries in libs/ and pure/ are those of their authors, shipped without their docstrings; nothing else was changed.\n");
 cpSync(join(root, "requirements", "run.lock"), join(bundled, "requirements-run.lock"));
 writeFileSync(join(bundled, "THIRD-PARTY-LICENSES.txt"), licences.join("\n"));
 cpSync(join(root, "..", "LICENSE"), join(root, "LICENSE"));

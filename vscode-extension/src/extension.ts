@@ -50,17 +50,18 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     }
   };
 
+  const restart = (): void => void own.requestRestart();
   status.approvalMode(readSettings().approval);
   context.subscriptions.push(log, serverLog, status, review, new ProposalView(review), own, followTests(own));
   registerCommands({ context, log, server: own, review, runs, models });
   context.subscriptions.push(
-    context.secrets.onDidChange(() => void own.requestRestart()),
+    context.secrets.onDidChange(() => { runs.whenIdle(restart); }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void own.requestRestart()),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (!event.affectsConfiguration("regreen")) return;
       status.approvalMode(readSettings().approval);
       if (event.affectsConfiguration("regreen.model")) own.builtinOnly = false;
-      if (RESTART_SETTINGS.some((name) => event.affectsConfiguration(`regreen.${name}`))) void own.requestRestart();
+      if (RESTART_SETTINGS.some((name) => event.affectsConfiguration(`regreen.${name}`))) runs.whenIdle(restart);
       else void own.sendSettings();
     }),
   );

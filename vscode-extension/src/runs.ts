@@ -18,6 +18,7 @@ const UNLOCK = "Let It Change the Test…";
 const MORE = "Give It More Steps…";
 const GO_ON = "Go On";
 const TERMINAL = "Put Command into Terminal";
+const KEY = "Set API Key…";
 const GOING = "going";
 const DOCTOR = "Check What Is Missing";
 
@@ -32,6 +33,9 @@ export class Runs {
   private readonly lines = new RunLog();
   private readonly asked = new Map<string, Asked>();
   private readonly told = new Set<string>();
+  /** Runs that were asked for and have not ended, those that wait too. */
+  private readonly open = new Set<string>();
+  private afterwards: (() => void) | undefined;
   private clickedAt: number | undefined;
   /** The run that is going, and the last one that ended. */
   current: string | undefined;
@@ -56,8 +60,10 @@ export class Runs {
   }
 
   accepted(answer: FixAnswer | null | undefined, asked: Asked): void {
-    if (answer?.run) this.asked.set(answer.run, asked);
-    else if (this.current === undefined) this.status.runEnded();
+    if (answer?.run) {
+      this.asked.set(answer.run, asked);
+      if (answer.run !== this.last) this.open.add(answer.run);
+    } else if (this.current === undefined) this.status.runEnded();
   }
 
   refused(): void {
@@ -126,6 +132,7 @@ export class Runs {
 
   outcome(outcome: Outcome): void {
     this.write(this.lines.outcome(outcome));
+    this.open.delete(outcome.run);
     this.ended(outcome.run);
     this.last = outcome.run;
     void this.memory.update(GOING, undefined);
@@ -155,8 +162,20 @@ export class Runs {
   /** The server is gone: so are its runs. */
   stopped(): void {
     void this.review.runEnded();
+    this.open.clear();
+    this.afterwards = undefined;
     if (this.current !== undefined) this.ended(this.current);
     this.asked.clear();
+  }
+
+  /** Does something that would end runs once none is left; what was to be done before that is dropped. */
+  whenIdle(action: () => void): void {
+    if (this.open.size === 0 && this.current === undefined) {
+      action();
+      return;
+    }
+    this.log.info("The server is started anew when the runs have ended.");
+    this.afterwards = action;
   }
 
   /** Gives the run that is going more steps. */
@@ -184,10 +203,15 @@ export class Runs {
 
   private ended(run: string): void {
     // A run that could not even start ends without ever having been seen.
-    if (this.current !== undefined && this.current !== run) return;
-    this.current = undefined;
-    this.status.runEnded();
-    void vscode.commands.executeCommand("setContext", "regreen.running", false);
+    if (this.current === undefined || this.current === run) {
+      this.current = undefined;
+      this.status.runEnded();
+      void vscode.commands.executeCommand("setContext", "regreen.running", false);
+    }
+    if (this.open.size > 0 || this.current !== undefined) return;
+    const action = this.afterwards;
+    this.afterwards = undefined;
+    action?.();
   }
 
   private write(lines: Line[]): void {
@@ -213,7 +237,7 @@ export class Runs {
         break;
       case "setup_problem":
       case "error":
-        pressed = await vscode.window.showErrorMessage(text, ...(outcome.command ? [TERMINAL] : []), DOCTOR, ...common);
+        pressed = await vscode.window.showErrorMessage(text, ...(/_API_KEY\b/.test(outcome.explanation ?? "") ? [KEY] : []), ...(outcome.command ? [TERMINAL] : []), DOCTOR, ...common);
         break;
       case "not_verified":
         pressed = await vscode.window.showWarningMessage(text, ...(asked && !unlocked ? [WRITE_TEST] : []), ...common);
@@ -241,6 +265,7 @@ export class Runs {
     else if (button === PAGE) await vscode.commands.executeCommand("regreen.showRun", { trace: outcome.trace, name: this.nameOf(outcome) });
     else if (button === UNDOABLE) await this.undo(outcome.run);
     else if (button === DOCTOR) await vscode.commands.executeCommand("regreen.doctor");
+    else if (button === KEY) await vscode.commands.executeCommand("regreen.setApiKey");
     else if (button === TERMINAL && outcome.command) this.inTerminal(outcome.command, asked);
     else if (button === MORE && asked) await this.again(asked, outcome);
     else if (button === UNLOCK && asked) await this.unlocked(asked);

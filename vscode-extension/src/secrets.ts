@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 const KEYS = [
   { name: "OPENAI_API_KEY", label: "OpenAI-compatible server", detail: "for models openai:NAME" },
+  { name: "OPENROUTER_API_KEY", label: "OpenRouter", detail: "for models openai:NAME, when no other address is set" },
   { name: "OLLAMA_API_KEY", label: "Ollama server that asks for a key", detail: "for models ollama:NAME" },
 ] as const;
 
