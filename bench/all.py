@@ -7,7 +7,17 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-EACH = ("harness.py", "prefix.py", "locate.py", "trial.py", "runner.py", "seal.py", "dialects.py", "lsp.py")
+EACH = (
+    "harness.py",
+    "prefix.py",
+    "locate.py",
+    "trial.py",
+    "runner.py",
+    "seal.py",
+    "dialects.py",
+    "lsp.py",
+    "together.py",
+)
 
 
 def main() -> int:

@@ -72,6 +72,16 @@ def restated(tools: Sequence[ToolSpec]) -> str:
     return "The tools and their arguments:\n" + "\n".join(lines)
 
 
+STOP = "<tool_response>"
+
+
+def stops(messages: Sequence[Message]) -> list[str]:
+    """Where a server may end a reply with tools as text: at the answer that the model makes up to its own call. Nowhere
+    in a project that has that mark in its own text, for a reply may then have to hold it."""
+    said = (message.content + str([call.arguments for call in message.calls]) for message in messages)
+    return [] if any(STOP in text for text in said) else [STOP]
+
+
 class RawReplies:
     """What the model wrote, letter by letter, by the place of its message in the conversation."""
 

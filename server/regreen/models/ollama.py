@@ -274,4 +274,7 @@ class OllamaModel(ServedModel):
             body["messages"] = history.as_text(messages, tools_text(tools) if tools else "", self._raws)
             if finding.mode == "constrained" and tools:
                 body["format"] = history.call_schema(tools)
-        return {**body, **self._fixed(), "options": self._options(attempt)}
+        options = self._options(attempt)
+        if finding.mode == "text" and (stops := history.stops(messages)):
+            options["stop"] = [*self._facts.stops, *stops]  # a request's list replaces the model's own
+        return {**body, **self._fixed(), "options": options}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -23,11 +24,13 @@ from regreen.models.assemble import JsonObject, json_object
 from regreen.models.faults import OllamaWords, Progress, Trouble, looks_like_html
 from regreen.models.hosts import is_local
 
+_STOP = re.compile(r'^stop\s+"?(.+?)"?\s*$', re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class Facts:
     """What the server tells about the model. `window` is what it was trained for, in tokens; `remote` the host that
-    runs it when it is not this server ("cloud" models), else ""."""
+    runs it when it is not this server ("cloud" models), else "". `stops` are the marks at which a reply of it ends."""
 
     version: str
     digest: str
@@ -37,6 +40,7 @@ class Facts:
     takes_tools: bool
     tags_in_template: bool
     remote: str
+    stops: tuple[str, ...] = ()
 
 
 class OllamaWire(ollama.AsyncClient):
@@ -82,6 +86,7 @@ class OllamaWire(ollama.AsyncClient):
             takes_tools=not isinstance(capabilities, list) or "tools" in capabilities,
             tags_in_template="<tool_call>" in template and not shown.get("renderer"),
             remote=str(shown.get("remote_host") or ""),
+            stops=tuple(_STOP.findall(str(shown.get("parameters") or ""))),
         )
 
     async def is_loaded(self, window: int) -> bool:

@@ -268,6 +268,8 @@ class OpenAIModel(ServedModel):
                 body["tools"] = history.wire_tools(tools)
         else:
             body["messages"] = history.as_text(messages, tools_text(tools) if tools else "", self._raws)
+            if finding.mode == "text" and (stops := history.stops(messages)):
+                body["stop"] = stops
             if finding.mode == "constrained" and tools:
                 schema = {"name": "call", "strict": True, "schema": history.call_schema(tools)}
                 body["response_format"] = {"type": "json_schema", "json_schema": schema}

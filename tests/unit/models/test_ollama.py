@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from regreen.agent.conversation import Message
 from regreen.errors import RegreenError
 from regreen.models.faults import ContextCut, ContextTooLong, MissingModel, ServerDown
 from regreen.models.ollama import OllamaModel
@@ -138,6 +139,15 @@ async def test_a_model_without_tools_gets_them_in_the_prompt(talk: Talk) -> None
     chat.answer(reply, "E   assert 350 == 400")
     await chat.ask()
     assert server.turns[-1].body["messages"][-1]["content"].startswith("<tool_response>")
+
+
+async def test_text_tools_end_a_reply_where_the_model_makes_up_a_result(talk: Talk) -> None:
+    server, chat = await talk("no_tools")
+    chat.answer(await chat.ask(), "E   assert 350 == 400")
+    assert server.turns[-1].body["options"]["stop"] == ["<|im_end|>", "<tool_response>"]
+    chat.messages.append(Message("user", "The file holds the text <tool_response> itself."))
+    await chat.ask()
+    assert "stop" not in server.turns[-1].body["options"]
 
 
 async def test_a_server_that_learns_of_missing_tools_only_when_asked(talk: Talk) -> None:

@@ -79,6 +79,8 @@ async def test_a_server_without_tools_gets_them_in_the_prompt(talk: Talk) -> Non
     reply = await chat.ask()
     assert reply.calls
     assert "tools" not in server.turns[-1].body
+    assert server.turns[-1].body["stop"] == ["<tool_response>"]
+    assert "stop" not in server.turns[0].body
 
 
 @pytest.mark.parametrize(
