@@ -13,38 +13,55 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
+from regreen.testing.folding import answers_always, folded
+
 _MODULES = frozenset(
     ("pytest", "_pytest", "pluggy", "unittest", "xdist", "pytest_cov", "gc", "ctypes", "_ctypes", "builtins",
      "sitecustomize", "usercustomize", "conftest", "tests", "test", "__main__", "faulthandler", "hypothesis",
-     "_testcapi", "_xxsubinterpreters", "nose", "nose2")
+     "_testcapi", "_xxsubinterpreters", "nose", "nose2", "mock", "doctest", "forbiddenfruit", "dill")
 )  # fmt: skip
 """Modules that a mended source file has no reason to begin importing."""
 
 _ATTRIBUTES = {
     "sys": ("modules", "_getframe", "settrace", "setprofile", "monitoring", "meta_path", "path_hooks", "path",
             "path_importer_cache", "excepthook", "unraisablehook", "last_traceback", "_current_frames",
-            "addaudithook", "orig_argv", "gettrace", "getprofile", "stdout", "stderr", "__dict__", "__stdout__"),
+            "addaudithook", "orig_argv", "gettrace", "getprofile", "stdout", "stderr", "__dict__", "__stdout__",
+            "_getframemodulename", "call_tracing", "displayhook", "breakpointhook", "settraceallthreads", "exc_info",
+            "set_asyncgen_hooks", "_current_exceptions"),
     "os": ("_exit", "abort", "execv", "execve", "execl", "execvp", "dup2", "closerange", "__dict__"),
-    "inspect": ("stack", "currentframe", "getouterframes", "getinnerframes", "trace"),
+    "inspect": ("stack", "currentframe", "getouterframes", "getinnerframes", "trace", "getframeinfo"),
+    "traceback": ("extract_stack", "format_stack", "print_stack", "walk_stack", "StackSummary"),
     "threading": ("settrace", "setprofile", "_shutdown"),
     "types": ("CodeType", "FrameType", "TracebackType"),
     "atexit": ("_run_exitfuncs", "_clear"),
 }  # fmt: skip
 """Parts of modules that reach past the code itself. stdout only when it is replaced, path only when changed."""
 
-_ON_ASSIGNMENT = frozenset(("sys.stdout", "sys.stderr", "sys.path", "sys.excepthook"))
+_ON_ASSIGNMENT = frozenset(
+    ("sys.stdout", "sys.stderr", "sys.path", "sys.excepthook", "sys.displayhook", "sys.breakpointhook")
+)
+_NEVER_MIND = frozenset(("exc_info",))
 
 _INSIDES = frozenset(
     ("f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "__subclasses__",
-     "__builtins__", "__closure__", "__code__", "__globals__", "co_filename", "__mro__", "__bases__")
+     "__builtins__", "__closure__", "__code__", "__globals__", "co_filename", "__mro__", "__bases__",
+     "__getattribute__", "__subclasshook__", "tb_next", "findCaller")
 )  # fmt: skip
 
 _TEXT_AS_CODE = frozenset(("exec", "eval", "compile", "__import__", "breakpoint"))
+_BY_NAME = frozenset(
+    ("getattr", "setattr", "delattr", "hasattr", "attrgetter", "methodcaller", "getattr_static")
+)
+_IMPORTS = frozenset(("import_module", "find_spec", "reload", "load_module", "get_loader"))
+_COMPARES = frozenset(
+    ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__instancecheck__", "__subclasscheck__")
+)
+"""Methods that decide what an assertion sees."""
 _ENDS = frozenset(("exit", "quit", "SystemExit", "KeyboardInterrupt"))
 _LOADED_BY_NAME = frozenset(
     ("conftest.py", "sitecustomize.py", "usercustomize.py", "pytest.py", "_pytest.py")
 )
-_QUESTION = re.compile(r"(?i)^_?pytest($|[._])|PYTEST_|^unittest($|\.)|_pytest\b|^conftest$")
+_QUESTION = re.compile(r"(?i)^_?py\.?test($|[._])|PYTEST|^PYTE|^unittest($|\.)|^conftest$|_regreen|^regreen_")
 
 
 def reaches_into_runner(before: str, after: str, path: str) -> str:
@@ -129,8 +146,15 @@ def _reaches(tree: ast.Module) -> Iterator[tuple[str, int]]:
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if node.name.startswith("pytest_"):
                 yield f"the hook {node.name}", line
-            if node.name in ("__eq__", "__ne__") and _answers_always(node):
+            if node.name in _COMPARES and answers_always(node):
                 yield f"an {node.name} that gives one answer for everything", line
+        elif isinstance(node, ast.Compare):
+            yield from _questions(node)
+        elif isinstance(node, ast.ClassDef):
+            yield from _made_compares(node)
+        made = isinstance(node, ast.BinOp | ast.JoinedStr | ast.Subscript | ast.Call)
+        if made and (text := folded(node)) and _QUESTION.search(text):
+            yield f"the text {text[:40]!r}", line
     yield from _ends_at_import(tree.body)
 
 
@@ -151,10 +175,18 @@ def _attribute(
 ) -> Iterator[tuple[str, int]]:
     if node.attr in _INSIDES:
         yield node.attr, line
-    if not isinstance(node.value, ast.Name):
+    if node.attr in _COMPARES and id(node) in assigned:
+        yield f"an {node.attr} that it puts in place", line
+    if isinstance(node.value, ast.Attribute) and node.value.attr in _ATTRIBUTES:
+        # A module by way of another that imports it: os.sys, logging.sys.
+        module = node.value.attr if isinstance(node.value.value, ast.Name) else ""
+    elif isinstance(node.value, ast.Name):
+        module = aliases.get(node.value.id, "")
+    else:
         return
-    module = aliases.get(node.value.id, "")
     name = f"{module}.{node.attr}"
+    if node.attr in _NEVER_MIND:
+        return
     if node.attr in _ATTRIBUTES.get(module, ()) and (name not in _ON_ASSIGNMENT or id(node) in assigned):
         yield name, line
     elif id(node) in assigned and module.split(".")[0] in sys.stdlib_module_names:
@@ -164,6 +196,23 @@ def _attribute(
 
 
 def _call(node: ast.Call, aliases: dict[str, str], line: int) -> Iterator[tuple[str, int]]:
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    texts = [text for text in map(folded, node.args) if text]
+    if called in _BY_NAME:
+        reached = {
+            name for names in _ATTRIBUTES.values() for name in names if name.startswith("_")
+        } | _INSIDES
+        for text in texts:
+            if text in reached or (text in _COMPARES and called == "setattr"):
+                yield f"{called}(…, {text!r})", line
+    if called in _IMPORTS:
+        for text in texts:
+            if text.split(".")[0] in _MODULES or text in ("sys", "inspect") or _is_test_module(text):
+                yield f"{called}({text!r})", line
+    if called == "type" and len(node.args) == 3 and isinstance(node.args[2], ast.Dict):
+        for key in node.args[2].keys:
+            if key is not None and (name := folded(key)) in _COMPARES:
+                yield f"an {name} that it makes at run time", line
     if isinstance(node.func, ast.Name):
         if node.func.id in _TEXT_AS_CODE:
             yield f"{node.func.id}()", line
@@ -249,10 +298,30 @@ def _is_test_module(name: str) -> bool:
     )
 
 
-def _answers_always(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    body = [
-        part
-        for part in node.body
-        if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
-    ]
-    return len(body) == 1 and isinstance(body[0], ast.Return) and isinstance(body[0].value, ast.Constant)
+def _made_compares(node: ast.ClassDef) -> Iterator[tuple[str, int]]:
+    """Comparisons that a class gets without a `def`."""
+    for part in node.body:
+        targets = part.targets if isinstance(part, ast.Assign) else []
+        for target in targets:
+            value = part.value if isinstance(part, ast.Assign) else None
+            if isinstance(target, ast.Name) and target.id in _COMPARES:
+                plain = isinstance(value, ast.Name | ast.Attribute)
+                if not plain and not (isinstance(value, ast.Lambda) and not answers_always(value)):
+                    yield f"an {target.id} that gives one answer for everything", part.lineno
+
+
+def _questions(node: ast.Compare) -> Iterator[tuple[str, int]]:
+    """Comparisons that ask how the code was started, and not what it was given."""
+    parts = [node.left, *node.comparators]
+    said = [ast.unparse(part) for part in parts]
+    if any(
+        text.startswith(("sys.argv", "' '.join(sys.argv", "''.join(sys.argv", "str(sys.argv"))
+        for text in said
+    ):
+        yield "a question about sys.argv", node.lineno
+    if "__name__" in said and (
+        not all(isinstance(operator, ast.Eq) for operator in node.ops) or "'__main__'" not in said
+    ):
+        yield "a question about __name__", node.lineno
+    if "__package__" in said or "__spec__" in said:
+        yield "a question about how it was imported", node.lineno

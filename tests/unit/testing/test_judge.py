@@ -363,9 +363,9 @@ FAR = {
             assert 0
         """,
 }
-BREAKS_FAR = FIXED.replace(
-    "result = 0", "result = 0 if __name__ == 'shop' and len(prices) > 1 else 1"
-).replace("return result", "return result if prices != [5] else 5")
+BREAKS_FAR = FIXED.replace("result = 0", "result = 0 if len(prices) > 1 else 1").replace(
+    "return result", "return result if prices != [5] else 5"
+)
 
 
 async def test_a_test_beyond_reach_counts_when_all_tests_are_to_be_run(tmp_path: Path) -> None:
