@@ -98,6 +98,9 @@ def _models() -> list[Finding]:
 
 
 def _seal(choice: Choice, workspace: Path) -> Finding:
+    if sys.platform == "win32":
+        text = "Regreen starts no runs on Windows itself, where it could not stay inside one folder; it runs in WSL 2"
+        return Finding("seal", "missing", text, "wsl --install")
     text = describe(choice)
     kept = workspace.is_dir() and is_kept(workspace)
     if choice.seal.name != "none":
@@ -106,7 +109,8 @@ def _seal(choice: Choice, workspace: Path) -> Finding:
     if kept:
         return Finding("seal", "optional", f"{text}; you allowed that for {workspace}", ask_again(workspace))
     text += ". Without one, `--seal off` runs tests with your own rights"
-    return Finding("seal", "missing", text, "sudo apt install bubblewrap")
+    command = "sudo apt install bubblewrap" if sys.platform == "linux" else ""
+    return Finding("seal", "missing", text, command)
 
 
 async def _project(folder: Path, setting: str | None, choice: Choice) -> list[Finding]:

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from regreen.testing.seal.door import Access, Finished, Limits, Seal
 from regreen.testing.setup_problem import problem_of
 from regreen.testing.target import Target
 from regreen.testing.warm import WarmPytest
+from regreen.workspace.remove import remove_tree
 
 PROBE = Path(__file__).parent / "probe"
 """The one folder of ours that a child process can import from."""
@@ -122,12 +122,12 @@ class TestRunner:
             self._write_job(run, tree, {"code": code})
             return await self._start(run, tree, wall)
         finally:
-            _remove(run.folder)
+            remove_tree(run.folder)
 
     async def aclose(self) -> None:
         """End the warm process and remove what is left in the scratch folder."""
         await self.cool_down()
-        await asyncio.to_thread(shutil.rmtree, self._scratch, True)
+        await asyncio.to_thread(remove_tree, self._scratch)
 
     async def _pytest(
         self, tree: Path, selection: Sequence[str], job: dict[str, Any], wall: float | None, warm: bool
@@ -149,7 +149,7 @@ class TestRunner:
             finished = finished or await self._start(run, tree, wall)
             records = _read(run.folder / "records")
         finally:
-            _remove(run.folder)
+            remove_tree(run.folder)
         timed_out = finished.status == "timeout"
         reading = understand(read_records(records, run.key), timed_out)
         collect_only = bool(job.get("collect"))
@@ -221,15 +221,6 @@ def _read(file: Path) -> bytes:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             return b""
         return stream.read(_RECORDS_LIMIT)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder that project code could write to, with folders it made unreadable."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        for place, _folders, _files in os.walk(folder):
-            Path(place).chmod(0o700)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _report(

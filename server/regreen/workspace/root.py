@@ -58,7 +58,12 @@ class Workspace:
     def open(cls, root: Path, policy: Policy | None = None) -> Workspace:
         """Open `root`. Raises UsageError for folders that are no project: home, system folders, a drive."""
         if sys.platform == "win32":
-            raise UsageError("Regreen cannot confine itself to a folder on Windows yet. Run it in WSL 2.")
+            # Files are opened relative to an open folder, which Python cannot do there, and checks by name can be
+            # outrun; and tests could not be sealed. Half of a rail is none.
+            raise UsageError(
+                "Regreen does not run on Windows itself: it could keep neither its own edits nor the tests inside one "
+                "folder. Run it in WSL 2."
+            )
         real = Path(os.path.realpath(root))
         reason = refused_as_workspace(real)
         if reason:

@@ -267,25 +267,6 @@ def test_the_trial_is_handed_over_without_following_links(tmp_path: Path):
     assert outside.stat().st_uid == 0
 
 
-def test_the_profile_for_macos_denies_by_default_and_names_real_paths(tmp_path: Path):
-    from regreen.testing.seal.macos import profile
-
-    for name in ("ws", 'tr"ee', "scratch"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "scratch")
-    python = interpreter(tmp_path / "opt" / "python")
-    access = Access(tmp_path / "ws", tmp_path / 'tr"ee', tmp_path / "link", python)
-    lines = profile(access).split("\n")
-    assert lines[:2] == ["(version 1)", "(deny default)"]
-    writes = next(line for line in lines if line.startswith("(allow file-write*"))
-    assert f'(subpath "{tmp_path}/tr\\"ee")' in writes
-    assert f'(subpath "{tmp_path}/scratch")' in writes
-    assert f'"{tmp_path}/ws"' not in profile(access)
-    assert f'(subpath "{tmp_path}/opt/python")' not in writes
-    assert not any("network" in line or "mach" in line for line in lines)
-    assert all(line.count("(") == line.count(")") for line in lines)
-
-
 @pytest.mark.parametrize("platform", ["win32", "darwin"])
 def test_everything_can_be_imported_elsewhere(platform: str):
     """A process in which the modules of POSIX and Linux are missing, as far as that can be played."""

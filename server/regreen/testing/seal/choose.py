@@ -103,6 +103,11 @@ def _sandbox_exec() -> Seal:
 
 
 def _none_known() -> Seal:
+    if sys.platform == "win32":
+        raise RegreenError(
+            "Windows has no seal that Regreen could use: a job object ends and limits programs, but keeps no file and "
+            "no network from them"
+        )
     raise RegreenError(f"Regreen knows no seal for {sys.platform}")
 
 
@@ -133,4 +138,8 @@ async def _try(seal: Seal) -> None:
 def _cure() -> str:
     if sys.platform == "linux":
         return "Install bubblewrap (on Debian and Ubuntu: sudo apt install bubblewrap)."
-    return "On Windows, use WSL 2, which has a seal."
+    return (
+        "Run Regreen in WSL 2, which has one."
+        if sys.platform == "win32"
+        else "Run Regreen on Linux, which has one."
+    )

@@ -18,15 +18,19 @@ from regreen.testing.seal.libraries import interpreter_paths, user_site
 from regreen.testing.seal.process import SealedProcess
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
+# Of folders that programs keep data in, only what they run: /Library has keychains, Homebrew the files of servers.
 _SYSTEM = (
     "/usr",
     "/bin",
     "/sbin",
     "/System",
-    "/Library",
+    "/Library/Apple",
+    "/Library/Developer",
+    "/Library/Frameworks",
     "/private/etc/ssl",
+    "/private/var/db/dyld",
     "/private/var/db/timezone",
-    "/opt/homebrew",
+    *(f"/opt/homebrew/{part}" for part in ("bin", "lib", "opt", "Cellar", "Frameworks", "share")),
 )
 _FILES = (
     "/private/etc/passwd",
@@ -36,6 +40,7 @@ _FILES = (
     "/dev/random",
     "/dev/zero",
 )
+_WITH_NETWORK = ("/private/etc/hosts", "/private/etc/resolv.conf", "/private/var/run/resolv.conf")
 _BOTH_WAYS = ("/dev/null", "/dev/dtracehelper")
 
 
@@ -82,7 +87,16 @@ def profile(access: Access) -> str:
         f"(allow file-write* {_below(writable)} {_exactly(_BOTH_WAYS)})",
     ]
     if access.network:
-        lines += ["(allow network*)", "(allow mach-lookup)", "(system-socket)"]
+        # By address only: UNIX sockets, and with them Docker and the like, stay out of reach. Names are looked up
+        # through one socket of the system's.
+        lines += [
+            "(allow system-socket)",
+            '(allow network-outbound (remote ip "*:*") (literal "/private/var/run/mDNSResponder"))',
+            '(allow network-inbound (local ip "*:*"))',
+            '(allow network-bind (local ip "*:*"))',
+            '(allow mach-lookup (global-name "com.apple.SystemConfiguration.configd"))',
+            f"(allow file-read* {_exactly(_WITH_NETWORK)})",
+        ]
     return "\n".join(lines)
 
 
