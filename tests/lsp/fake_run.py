@@ -153,7 +153,7 @@ def unsure() -> None:
     """Few tests pin it down, and there are two more that pass."""
     begin()
     text = changed("shop/cart.py", "= quantity", "+= quantity")
-    decision = propose("p1", text, confidence="low", alternatives=2)
+    decision = propose("p1", text, confidence="low", alternatives=2, asks=["shop/cart.py"])
     kept = decision is not None and decision["decision"] != "reject"
     outcome("fixed" if kept else "rejected", confidence="low")
 

@@ -176,8 +176,10 @@ def test_low_confidence_and_more_possibilities_are_said_where_the_decision_is_as
     asked = client.notified("window/showMessageRequest")["message"]
     assert "Confidence is low" in asked
     assert "There are 2 more possibilities: reject this one to see the next." in asked
+    assert "how the project is built, checked or tested: shop/cart.py." in asked
     shown = client.notified("regreen/proposal")["proposal"]
     assert (shown["confidence"], shown["alternatives"]) == ("low", 2)
+    assert shown["asks"] == ["shop/cart.py"]
     ended = client.all("window/showMessage")[-1]["message"]
     assert "Confidence is low" in ended
 

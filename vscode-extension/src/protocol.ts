@@ -41,6 +41,8 @@ export interface Proposal {
   verdict: Verdict | null;
   /** How many other changes pass the same tests, and come when this one is rejected. */
   alternatives?: number | null;
+  /** Files of it that are asked about in every mode: they decide how the project is built, checked or tested. */
+  asks?: string[] | null;
   files: ProposalFile[];
 }
 
@@ -89,7 +91,7 @@ export type RunEvent = { run: string } & (
   | { event: "call"; id?: string; name: string; arguments: Record<string, unknown> }
   | { event: "result"; id?: string; name: string; ok?: boolean; summary: string }
   | { event: "trial"; verdict: Verdict }
-  | { event: "proposal"; id: string; why: string; confidence?: string; alternatives?: number; verdict?: Verdict | null; files: { path: string; diff: string }[] }
+  | { event: "proposal"; id: string; why: string; confidence?: string; alternatives?: number; asks?: string[]; verdict?: Verdict | null; files: { path: string; diff: string }[] }
   | { event: "question"; id: string; kind: string; text: string; choices: string[] }
   | { event: "decision"; proposal: string; decision: string; reason?: string }
 );

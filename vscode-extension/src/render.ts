@@ -46,11 +46,13 @@ export function nameProposal(proposal: Pick<Proposal, "verdict" | "confidence">)
 }
 
 /** What a person should know before they decide: that the confidence is low, and how many possibilities there are. */
-export function cautions(proposal: { confidence?: string | undefined; alternatives?: number | null | undefined }): string {
+export function cautions(proposal: { confidence?: string | undefined; alternatives?: number | null | undefined; asks?: string[] | null | undefined }): string {
+  const asks = proposal.asks ?? [];
+  const build = asks.length > 0 ? `It changes how the project is built, checked or tested: ${asks.join(", ")}.` : "";
   const low = proposal.confidence === "low" ? "Confidence is low: the tests pin this change down badly, so read it before you keep it." : "";
   const more = proposal.alternatives ?? 0;
   const next = more > 0 ? `${more === 1 ? "1 more possibility passes" : `${more} more possibilities pass`}: reject this one to see the next.` : "";
-  return [low, next].filter(Boolean).join(" ");
+  return [build, low, next].filter(Boolean).join(" ");
 }
 
 /** Where a run says that it sends code to: the words it says, or undefined for any other note. */

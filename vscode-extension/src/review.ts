@@ -195,7 +195,9 @@ export class Review implements vscode.Disposable {
     const bases = await textsNow(urisOf(params.edit));
     const open = new OpenProposal(notice.run, notice.proposal, params.edit, bases);
     if (!isBasedOn(open)) return this.stale(open);
-    const ask = !this.acceptAllOf.has(notice.run) && annotations.some(([, annotation]) => annotation.needsConfirmation === true);
+    // "Accept all to come" does not cover files that are asked about in every mode.
+    const covered = this.acceptAllOf.has(notice.run) && (notice.proposal.asks ?? []).length === 0;
+    const ask = !covered && annotations.some(([, annotation]) => annotation.needsConfirmation === true);
     const asked = ask ? this.ask(open) : Promise.resolve<Choice>({ kind: "accept" });
     this.closed = asked.catch(() => undefined);
     const choice = await asked;

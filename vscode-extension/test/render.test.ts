@@ -89,6 +89,7 @@ test("how many more possibilities there are is said", () => {
   assert.match(cautions({ alternatives: 2 }), /^2 more possibilities pass: reject this one/);
   assert.match(cautions({ alternatives: 1, confidence: "low" }), /^Confidence is low.* 1 more possibility passes/);
   assert.equal(cautions({ alternatives: 0 }), "");
+  assert.match(cautions({ asks: ["pyproject.toml"] }), /built, checked or tested: pyproject\.toml\.$/);
   assert.equal(cautions({ alternatives: null }), "");
 });
 

@@ -116,6 +116,10 @@ LOW_CONFIDENCE = "Confidence is low: the tests pin this change down badly. Read 
 def caution(event: Mapping[str, Any]) -> list[str]:
     """What a person should know before deciding on a proposal: low confidence, and how many more there are."""
     lines = [LOW_CONFIDENCE] if event.get("confidence") == "low" else []
+    asks = event.get("asks")
+    if isinstance(asks, list) and asks:
+        names = ", ".join(str(path) for path in cast("list[Any]", asks))
+        lines.append(f"It changes how the project is built, checked or tested: {names}.")
     more = event.get("alternatives")
     if isinstance(more, int) and not isinstance(more, bool) and more > 0:
         what = "1 more possibility" if more == 1 else f"{more} more possibilities"

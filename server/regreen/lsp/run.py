@@ -300,7 +300,8 @@ class Run:
             }
             for file in files
         ]
-        proposal = {key: event.get(key) for key in ("why", "confidence", "verdict", "alternatives")}
+        told = ("why", "confidence", "verdict", "alternatives", "asks")
+        proposal = {key: event.get(key) for key in told}
         self.editor.notify(
             "regreen/proposal", {"run": self.ident, "proposal": {"id": shown, **proposal, "files": described}}
         )

@@ -240,10 +240,14 @@ class Desk:
                 for c in changes
             ],
             "verdict": verdict.to_json(),
-            "confidence": confidence or confidence_of(verdict, {c.path: c for c in changes}),
+            "confidence": "low"
+            if verdict.doubt
+            else confidence or confidence_of(verdict, {c.path: c for c in changes}),
         }
         if self._alternatives:
             event["alternatives"], self._alternatives = self._alternatives, 0
+        if asked := [c.path for c in changes if self._workspace.may_write(c.path).permission == "ask"]:
+            event["asks"] = asked  # files that are asked about in every mode, also after "accept all"
         self._emit(event)
         decision = await self._decide(event, changes)
         self._emit(
