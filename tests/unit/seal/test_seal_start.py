@@ -96,3 +96,21 @@ def test_a_trial_is_given_away_once_and_reports_every_time(tmp_path: Path):
     give(tree, scratch)
     assert (tree / "later").stat().st_uid == 0
     assert (scratch / "later").stat().st_uid == nobody()
+
+
+async def test_a_file_left_out_of_the_trial_can_be_allowed_by_name(place: Place):
+    if not place.seal.mounts:
+        pytest.skip("only a seal that mounts puts it in its place")
+    secret = place.access.workspace / "conf" / ".env"
+    secret.parent.mkdir()
+    secret.write_bytes(b"TOKEN=1\n")
+    secret.chmod(0o644)
+    (place.access.tree / "conf").mkdir()
+    code = "print(open('conf/.env').read()); open('conf/.env', 'a')"
+    ended = await place.run(code)
+    assert b"FileNotFoundError" in ended.output
+    wider = Place(place.seal, replace(place.access, readable=(secret,)))
+    ended = await wider.run(code)
+    assert b"TOKEN=1" in ended.output
+    assert b"Read-only file system" in ended.output or b"Permission denied" in ended.output
+    assert secret.read_bytes() == b"TOKEN=1\n"
