@@ -75,6 +75,9 @@ def _problem(name: str) -> str:
         return f"a name is longer than {_LONGEST_NAME} bytes"
     if any(letter in '<>"|?*' for letter in name):
         return "characters that some systems cannot store are not allowed"
+    plain = unicodedata.normalize("NFKC", name)
+    if plain != name and (not plain.strip(". ") or "/" in plain or "\\" in plain or plain[-1] in " ."):
+        return "letters that stand for dots and slashes are not allowed"
     stem = fold(name.split(".")[0].rstrip())
     if stem in _DEVICES:
         return "a name is reserved for a device on Windows"

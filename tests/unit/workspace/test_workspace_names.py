@@ -32,6 +32,7 @@ REFUSED = {
         "\u3164.py",
         "a\U000e0100.py",
     ],
+    "stand for": ["．．/x", "src/．．/．．/etc", "‥/x", "．", "／etc", "a／b.py", "a＼b.py", "a.py．"],
     "blanks": [
         "a\u00a0b",
         "\u3000.py",
@@ -60,7 +61,7 @@ def test_a_bad_path_is_refused_and_the_rule_is_named(word: str, path: str):
     "path",
     [
         "a.py", "src/shop/cart.py", ".github/workflows/ci.yml", "a b.py", "tests/données/é.txt", "日本/語.py", "a-b_c+d.py",
-        "x~y.py", "backup~", "..a", "a..b", "...a/b", "console.py", "com10.py", "nullable.py", "a'b.py", "[x].py", "a,b;c",
+        "x~y.py", "backup~", "..a", "a..b", "...a/b", "console.py", "com10.py", "nullable.py", "a'b.py", "[x].py", "a,b;c", "…more.txt", "質問：1.py", "ｗｉｄｅ.py",
     ],
 )  # fmt: skip
 def test_an_ordinary_path_is_taken_apart(path: str):
