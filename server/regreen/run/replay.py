@@ -11,6 +11,7 @@ from typing import Any
 
 from regreen.agent.trace import read_trace
 from regreen.errors import UsageError
+from regreen.run.ask import AskSession
 from regreen.run.protocol import NOBODY, Decision, Event, Hearing
 from regreen.run.resume import trace_path
 from regreen.run.session import Session
@@ -106,13 +107,26 @@ async def _play(
         model=f"replay:{path}", approval=started.get("approval", "everyEdit"), seal="prefer"
     )
     try:
-        session = Session(
-            Target.from_nodeid(str(started["target"])), workspace, Path(started["python"]), settings, channel
-        )
-        await session.execute()
+        await _session(
+            str(started["target"]), workspace, Path(started["python"]), settings, channel, events
+        ).execute()
     finally:
         workspace.close()
     return channel.events
+
+
+def _session(
+    target: str,
+    workspace: Workspace,
+    python: Path,
+    settings: RunSettings,
+    channel: _Recorded,
+    events: Sequence[Mapping[str, Any]],
+) -> Session:
+    """The same kind of run: one with a target has evidence before its first reply, a task in words has none."""
+    if any(event.get("event") == "evidence" for event in events):
+        return Session(Target.from_nodeid(target), workspace, python, settings, channel)
+    return AskSession(target, workspace, python, settings, channel)
 
 
 def compare(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
