@@ -38,14 +38,16 @@ def confidence(
     kind: str = "",
     edits: int = 1,
     others: int = 0,
+    still_failing: int = 0,
 ) -> Confidence:
     """How sure one may be that a passing edit is the right one.
 
     `verdict` is the runner's (None: not asked yet), `tests` the passing tests that can reach the change, the
     target included, `turned_green` the tests that failed before and pass now, `kind` the operator ("" for an
-    edit that no operator made), `edits` how many places change, `others` the other edits found that pass too.
+    edit that no operator made), `edits` how many places change, `others` the other edits found that pass too,
+    `still_failing` the failing tests beside the target that it does not mend: most likely they fail by the same bug.
     """
-    if verdict is not None and not verdict.fixed:
+    if verdict is not None and (not verdict.fixed or verdict.doubt):
         return "low"
     points = 0
     points += 2 if tests >= 9 else 1 if tests >= 4 else 0
@@ -53,6 +55,7 @@ def confidence(
     points -= 1 if kind in RISKY else 0
     points -= 2 if others > 3 else 1 if others else 0
     points -= edits - 1
+    points -= 2 if still_failing > 1 else 1 if still_failing else 0
     if tests <= 2:
         points -= 1
     if points >= 2 and (not kind or kind in SURE):
