@@ -106,9 +106,10 @@ class BuiltinModel:
         more = sum(self._is_left(other) for other in found.survivors) if patch.failure is None else 0
         confidence = "low" if patch.failure is not None else sure(patch, found)
         stepwise = len(parts) > 1 and any(p.edits == tuple(parts[0]) for p in found.forward)
+        others = self._others(patch, found)
         if len(parts) > 1 and not stepwise:
             self._proposed.update(marks)
-            text = "; ".join(words) + "."
+            text = "; ".join(words) + "." + others
             edits = tuple(ToolCall("edit_file", call) for call in calls)
             return Reply(text, edits, confidence=confidence, alternatives=more)
         text = words[0]
@@ -117,7 +118,7 @@ class BuiltinModel:
         elif len(parts) > 1:
             text += f", the first of {len(parts)} edits that make the test pass together."
         else:
-            text += "."
+            text += "." + others
         if len(parts) == 2:
             self._plan(texts, parts, calls[0], words[1], confidence)
         edit = ToolCall("edit_file", calls[0])
@@ -128,6 +129,21 @@ class BuiltinModel:
         texts = {edit.path: self._quick.text(edit.path) or "" for edit in patch.edits}
         calls = [call_arguments(texts[part[0].path], part) for part in groups(patch.edits)]
         return not any(mark(call) in self._proposed for call in calls)
+
+    def _others(self, patch: Patch, found: Findings) -> str:
+        """What a person may choose from besides: edits that pass too and were not proposed yet."""
+        if patch.failure is not None:
+            return ""
+        left: set[tuple[Mark, ...]] = set()
+        for other in found.survivors:
+            texts = {edit.path: self._quick.text(edit.path) or "" for edit in other.edits}
+            marks = tuple(mark(call_arguments(texts[p[0].path], p)) for p in groups(other.edits))
+            if other is not patch and not any(one in self._proposed for one in marks):
+                left.add(marks)
+        if not left:
+            return ""
+        count = "Another small edit passes" if len(left) == 1 else f"{len(left)} other small edits pass"
+        return f" {count} these tests too: reject this one to see the next."
 
     def _plan(
         self,

@@ -69,6 +69,7 @@ def sure(patch: Patch, found: Findings, more_edits: int = 0) -> str:
         kind=kinds[-1],
         edits=len(kinds) + more_edits,
         others=len(rivals),
+        still_failing=max(0, found.also - len(patch.green)),
     )
 
 

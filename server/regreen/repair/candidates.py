@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from regreen.repair.crash import crash_edits, import_edits
 from regreen.repair.ground import SearchGround
 from regreen.repair.localise import constants_read, names_read, spread
 from regreen.repair.operators import candidates
-from regreen.repair.operators.site import Hints, Project, Signature, fields, signatures
-from regreen.repair.related import is_test
+from regreen.repair.operators.site import Hints, Project, Signature, fields, signatures, uncalled
+from regreen.repair.related import imported, is_test, modules_of
 from regreen.repair.source import Edit, Source
 from regreen.workspace.text import decode
 
@@ -19,6 +19,10 @@ SHARPNESS = 1.5
 
 MOST_LINES = 160
 """So many lines, the most suspicious, get candidates; behind them the time is over anyway."""
+
+
+MOST_BESIDE = 30
+"""Files that are only read for what they define."""
 
 
 class Texts:
@@ -85,6 +89,18 @@ class Texts:
         return [(edit.weight, (edit,)) for edit in import_edits(message, paths, self)]
 
 
+def _imported_by(texts: Texts, paths: Iterable[str]) -> list[str]:
+    """Files of the project that the given ones and the target's import: what they define may be what is missing."""
+    names: set[str] = set()
+    for path in (*paths, texts.ground.target.path):
+        names |= imported(texts.text(path) or "")
+    return [
+        path
+        for path in texts.ground.files()
+        if path not in paths and texts.allowed(path) and modules_of(path) & names
+    ][:MOST_BESIDE]
+
+
 async def generate(
     texts: Texts, scores: Mapping[tuple[str, int], float], hints: Hints
 ) -> list[tuple[float, Edit]]:
@@ -97,12 +113,20 @@ async def generate(
     known: dict[str, Signature] = {}
     readers: dict[str, float] = {}
     held: list[str] = []
-    for path, source in sources.items():
+    beside = {
+        path: source for path in _imported_by(texts, by_file) if (source := texts.source(path)) is not None
+    }
+    for source in beside.values():
         known.update({name: s for name, s in signatures(source).items() if name not in known})
+        held += fields(source)
+    for path, source in sources.items():
+        known.update(signatures(source))
         for name, score in names_read(source, by_file[path]).items():
             readers[name] = max(readers.get(name, 0.0), score)
         held += fields(source)
-    project = Project(known, tuple(dict.fromkeys(held)), hints)
+    project = Project(
+        known, tuple(dict.fromkeys(held)), hints, uncalled([*sources.values(), *beside.values()])
+    )
     made: list[tuple[float, Edit]] = []
     for path, source in sources.items():
         lines = spread(source, by_file[path])

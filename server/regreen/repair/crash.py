@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import difflib
 import keyword
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from regreen.repair.operators.names import kin
 from regreen.repair.operators.site import Hints
-from regreen.repair.source import Edit, Part, Source
+from regreen.repair.source import Edit, FunctionNode, Part, Source
 from regreen.repair.syntax import syntax_edits
 
 if TYPE_CHECKING:
@@ -136,12 +137,32 @@ def _at_crash(source: Source, hints: Hints, line: int) -> Iterator[Edit]:
                     source.path, (Part(start, start, guard),), line, "guard", 0.8 if value == "0" else 0.6
                 )
     if "NoneType" in hints.message:
+        known = _returned_at(source, line)
+        rest = [value for value in ("None", "0", "[]", "False", "''") if value not in known]
+        values = [*((value, 0.35) for value in known), *((value, 0.15 if known else 0.35) for value in rest)]
         for name in names[:4]:
-            for value in ("None", "0", "[]", "False", "''"):
+            for value, weight in values:
                 guard = (
                     f"{indent}if {name} is None:{source.newline}{indent}    return {value}{source.newline}"
                 )
-                yield Edit(source.path, (Part(start, start, guard),), line, "guard", 0.35)
+                yield Edit(source.path, (Part(start, start, guard),), line, "guard", weight)
+
+
+def _returned_at(source: Source, line: int) -> list[str]:
+    """Plain values that the function around a line returns, those for "no" first."""
+    inside = [
+        n
+        for n in ast.walk(source.tree)
+        if isinstance(n, FunctionNode) and n.lineno <= line <= (n.end_lineno or 0)
+    ]
+    if not inside:
+        return []
+    values = [n.value for n in ast.walk(inside[-1]) if isinstance(n, ast.Return)]
+    plain = [
+        v for v in values if isinstance(v, (ast.Constant, ast.List, ast.Dict)) and len(source.code(v)) < 8
+    ]
+    empty = [v for v in plain if not isinstance(v, ast.Constant) or not v.value]
+    return list(dict.fromkeys(source.code(v) for v in [*empty, *plain]))[:3]
 
 
 def import_edits(message: str, paths: Sequence[str], texts: Texts) -> list[Edit]:

@@ -10,6 +10,8 @@ from itertools import count
 from regreen.repair.source import Edit
 
 Edits = tuple[Edit, ...]
+FAVOUR = 4.0
+"""How much is brought forward what could be the rival of an edit that passes."""
 
 
 @dataclass
@@ -48,11 +50,21 @@ class Frontier:
         while self._heap:
             stored, order, score, edits = heapq.heappop(self._heap)
             now = score * self._line(edits).factor
-            if now < -stored * 0.98 and self._heap and now < -self._heap[0][0]:
+            if stored >= -score and now < -stored * 0.98 and self._heap and now < -self._heap[0][0]:
                 heapq.heappush(self._heap, (-now, order, score, edits))
                 continue
             return now, edits
         return None
+
+    def favour(self, edits: Edits) -> None:
+        """Bring forward what is left for the line of an edit that passes: are there others that do?"""
+        last = edits[-1]
+        rest: list[tuple[float, int, float, Edits]] = []
+        for stored, order, score, other in self._heap:
+            same = len(other) == len(edits) and (other[-1].path, other[-1].line) == (last.path, last.line)
+            rest.append((stored * FAVOUR if same else stored, order, score, other))
+        heapq.heapify(rest)
+        self._heap = rest
 
     def heard(self, edits: Edits, moved: bool, nearer: bool) -> None:
         """What a candidate did: `moved` when the failure became another, `nearer` when it is closer to passing."""

@@ -75,7 +75,10 @@ class Patch:
 
 @dataclass
 class Findings:
-    """Everything one search learned, whether it found a fix or not."""
+    """Everything one search learned, whether it found a fix or not.
+
+    `also` are failing tests of the target's file beside the target.
+    """
 
     survivors: list[Patch] = field(default_factory=lambda: list[Patch]())
     forward: list[Patch] = field(default_factory=lambda: list[Patch]())
@@ -86,6 +89,7 @@ class Findings:
     breaking: int = 0
     tests: int = 0
     failing: int = 0
+    also: int = 0
     seconds: float = 0.0
     finished: bool = True
 

@@ -123,7 +123,7 @@ class Search:
         self.found.failure = Failure.read(first.get("about", {}))
         self.found.tests, self.found.failing = len(outcome), len(failing) + len(also)
         self._learn_limits(outcome, keep, failing, answer)
-        self._also = len(also)
+        self._also = self.found.also = len(also)
         await self.runner.ask_plain("plan", target=failing, keep=keep, also=also)
         scores = await self._trace([*failing, *also[:6]], keep)
         await self._fill(scores, ())
@@ -186,7 +186,7 @@ class Search:
         """Suspicion by line, from the failing tests and the quickest passing ones."""
         names = [*failing, *keep[:TRACED]]
         limit = min(1.5, max(0.3, self.limit * 5))
-        answer = await self.runner.ask("trace", tests=names, limit=limit, wall=4.0, edits=edits or {})
+        answer = await self.runner.ask("trace", tests=names, limit=limit, wall=8.0, edits=edits or {})
         self._put_right(answer)
         lines = {str(f["test"]): f["lines"] for f in answer.facts if "lines" in f}
         bad = [lines[n] for n in failing if n in lines]
@@ -318,6 +318,7 @@ class Search:
         if not self._first_survivor:
             self._first_survivor = time.monotonic()
             self._tried_before = self.found.tried
+            self.frontier.favour(patch.edits)
             self._wider = Wider(self.ground, self.runner, self.texts, self.limit, self._put_right)
             self._wider.begin(patch)
         self.found.survivors.append(patch)

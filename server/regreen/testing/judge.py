@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from regreen.testing.doubts import with_doubt
 from regreen.testing.progress import compare
 from regreen.testing.reach import ImportGraph
 from regreen.testing.report import Failure, Outcome, Report, TestRecord
@@ -65,7 +64,7 @@ class _Before:
 
 class Judge:
     """Judges changes for one target. `locked` says of a path that it may not change (tests, their configuration);
-    with `whole` no test of the project may break, be it reached or not; with `strict` a doubtful pass is no fix.
+    with `whole`, no test of the project that passed before may fail, be it reached by the change or not.
 
     `first` is the report of `baseline`; `flaky` is True once the target has passed without any change.
     """
@@ -79,7 +78,6 @@ class Judge:
         locked: Callable[[str], bool] | None = None,
         patience: Patience | None = None,
         whole: bool = False,
-        strict: bool = False,
     ) -> None:
         self.first: Report | None = None
         self.flaky = False
@@ -89,7 +87,6 @@ class Judge:
         self._locked = locked
         self._patience = patience or Patience()
         self._whole = WholeSuite(runner, self._patience.whole) if whole else None
-        self._strict = strict
         self._before = _Before()
         self._bases: dict[str, bytes | None] = {}
         self._graph = ImportGraph()
@@ -101,7 +98,8 @@ class Judge:
     async def baseline(self, overlay: Overlay) -> Report:
         """Run the target alone, fresh and traced, before anything is changed."""
         tree = await asyncio.to_thread(self._trial.prepare, overlay)
-        report = self.first = await self._run_target(tree, warm=False)
+        report = await self._run_target(tree, warm=False)
+        self.first = report
         self._before.learn(report)
         return report
 
@@ -210,7 +208,6 @@ class Judge:
             seconds=time.monotonic() - begun,
             scope=self._scope(report, files),
         )
-        verdict = with_doubt(verdict, self._bases, overlay, tree, self._target, self._strict)
         if self._whole is None or not verdict.fixed:
             return verdict
         return await self._judge_whole(self._whole, verdict, overlay, begun)
@@ -334,8 +331,9 @@ class Judge:
         return bool(begins) and any(line > min(begins) for line in ran)
 
     def _records(self, report: Report | None) -> list[TestRecord]:
-        tests = report.tests if report else {}
-        return [record for nodeid, record in tests.items() if self._target.covers(nodeid)]
+        if report is None:
+            return []
+        return [record for nodeid, record in report.tests.items() if self._target.covers(nodeid)]
 
     def _failing(self, report: Report) -> list[TestRecord]:
         records = self._records(report)

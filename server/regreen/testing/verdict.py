@@ -16,8 +16,7 @@ class Verdict:
     """What a trial of a change saw.
 
     `fixed` is decided by the runner alone. `reason` is one line that says why it is not fixed, or "". `scope` says
-    which tests were left out for lack of time, "" when none were. `doubt` is why a pass may be no fix all the same:
-    the code answers the test's own values (see doubts.py).
+    which tests were left out for lack of time, "" when none were.
     """
 
     target: Outcome
@@ -32,7 +31,6 @@ class Verdict:
     reason: str = ""
     seconds: float = 0.0
     scope: str = ""
-    doubt: str = ""
 
     def summary(self) -> str:
         """One line for people: "target passes, 41 of 41 tests pass"."""
@@ -40,8 +38,7 @@ class Verdict:
             said = f"target passes, {self.passed} of {self.passed + self.failed} tests pass"
             if self.failed:
                 said += f", {self.failed} failed before too"
-            said = f"{said} ({self.scope})" if self.scope else said
-            return f"{said}; look closely: {self.doubt}" if self.doubt else said
+            return f"{said} ({self.scope})" if self.scope else said
         where = f": {self.reason}" if self.reason else ""
         moved = " (the failure moved forward)" if self.progress == "forward" else ""
         return f"not fixed{where}{moved}"
@@ -60,5 +57,4 @@ class Verdict:
             "reason": self.reason,
             "seconds": round(self.seconds, 3),
             "scope": self.scope,
-            "doubt": self.doubt,
         }

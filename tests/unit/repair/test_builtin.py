@@ -146,7 +146,12 @@ async def test_the_number_of_rivals_lowers_the_confidence(open_desk: Open) -> No
         "tests/test_pick.py": "from pick import pick\n\n\ndef test_pick():\n    assert pick([5, 2, 5]) == 5\n",
     }
     desk = open_desk(files, "tests/test_pick.py::test_pick")
-    assert (await desk.ask()).confidence == "low"
+    first = await desk.ask()
+    assert first.confidence == "low"
+    assert "reject this one to see the next" in first.text
+    second = await desk.ask()
+    assert second.calls
+    assert second.calls[0].arguments != first.calls[0].arguments
 
 
 async def test_a_passing_test_needs_nothing(open_desk: Open) -> None:

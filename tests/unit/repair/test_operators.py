@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regreen.repair.operators import candidates
-from regreen.repair.operators.site import Hints, Project, signatures
+from regreen.repair.operators.site import Hints, Project, fields, signatures
 from regreen.repair.source import Source
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,7 +24,7 @@ SAMPLES = [
 def edits_of(text: str, hints: Hints | None = None) -> list[str]:
     source = Source("code.py", text)
     lines = range(1, text.count("\n") + 2)
-    project = Project(signatures(source), hints=hints or Hints())
+    project = Project(signatures(source), tuple(fields(source)), hints or Hints())
     return [edit.apply(text) for edit in candidates(source, project, lines)]
 
 
@@ -72,6 +72,23 @@ def test_edits_of_real_files_parse_and_keep_all_other_text(path: Path) -> None:
         ("def f(u):\n    if u.a:\n        g()\n    if u.b:\n        g()\n", "def f(u):\n    if u.a:\n        g()\n    if u.b and u.a:\n        g()\n"),
         ("def f(a):\n    return (x for x in a)\n", "def f(a):\n    return (x for x in a if x)\n"),
         ("def f(a):\n    try:\n        g()\n    except KeyError:\n        pass\n", "def f(a):\n    try:\n        g()\n    except ValueError:\n        pass\n"),
+        ("def f(us):\n    return [u for u in us if u.a]\n\n\nclass U:\n    a: bool\n    b: bool\n", "def f(us):\n    return [u for u in us if u.a and u.b]\n\n\nclass U:\n    a: bool\n    b: bool\n"),
+        ("def f(n):\n    return n.a and n.b.c\n\n\ndef is_ok(n):\n    return True\n", "def f(n):\n    return n.a and n.b.c and is_ok(n)\n\n\ndef is_ok(n):\n    return True\n"),
+        ("def f(n):\n    if n.next.x:\n        g()\n", "def f(n):\n    if n.next is None or n.next.x:\n        g()\n"),
+        ("def f(n):\n    return max(f(x) for x in n['sub'])\n", "def f(n):\n    if not n.get('sub'):\n        return 1\n    return max(f(x) for x in n['sub'])\n"),
+        ("def f(a, i, n):\n    return a[i:n]\n", "def f(a, i, n):\n    return a[i:i + n]\n"),
+        ("def f(a):\n    if a.startswith('ab'):\n        return a\n", "def f(a):\n    if a.startswith('ab'):\n        return a[2:]\n"),
+        ("def f(a):\n    return []\n", "def f(a):\n    return [a]\n"),
+        ("def f(a):\n    return a\n", "def f(a):\n    return [int(each) for each in a]\n"),
+        ("def f(a):\n    return f'{a:>8}'\n", "def f(a):\n    return f'{a:>8.2f}'\n"),
+        ("def f(x):\n    g[x].update(h[x])\n", "def f(x):\n    g[x] = h[x]\n"),
+        ("def f(u, v):\n    w[u, v] = min(n[v], n[u])\n", "def f(u, v):\n    n[v] = min(n[v], n[u])\n"),
+        ("def f(x, seen):\n    if x in seen:\n        return x\n    g(x)\n", "def f(x, seen):\n    if x in seen:\n        return x\n    g(x)\n    seen.add(x)\n"),
+        ("def f(a):\n    for x in a:\n        return x\n        g(x)\n        h(x)\n", "def f(a):\n    for x in a:\n        g(x)\n        h(x)\n        return x\n"),
+        ("class A:\n    def put(self, x):\n        n = self.n + 1\n\n    def __init__(self):\n        self.n = 0\n", "class A:\n    def put(self, x):\n        self.n = self.n + 1\n\n    def __init__(self):\n        self.n = 0\n"),
+        ("class A:\n    def f(self, x):\n        self.a.append(x)\n\n    def g(self):\n        self.b.clear()\n", "class A:\n    def f(self, x):\n        self.a.append(x)\n        self.b.clear()\n\n    def g(self):\n        self.b.clear()\n"),
+        ("class A:\n    items = []\n\n    def __init__(self, x):\n        self.x = x\n", "class A:\n    items = []\n\n    def __init__(self, x):\n        self.items = []\n        self.x = x\n"),
+        ("class A(B):\n    def __init__(self, x, y):\n        self.y = y\n\n\nclass B:\n    def __init__(self, x):\n        self.x = x\n", "class A(B):\n    def __init__(self, x, y):\n        super().__init__(x)\n        self.y = y\n\n\nclass B:\n    def __init__(self, x):\n        self.x = x\n"),
     ],
 )  # fmt: skip
 def test_it_reaches(before: str, after: str) -> None:

@@ -33,6 +33,8 @@ _SUMS = (
     ast.Dict,
 )
 """Where a term may have been forgotten."""
+COUNTING = ("len", "index", "find", "rfind", "count", "int", "min", "max", "sum", "abs", "round", "ord")
+"""Calls whose answer may be one off; of others that is seldom said."""
 COMMUTES = ("+", "*", "&", "|", "^")
 
 
@@ -127,6 +129,10 @@ def _is_number_place(site: Site, node: ast.expr) -> bool:
     )
 
 
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+
+
 def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
     parent = site.source.parent(node)
     in_sum = isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Add, ast.Sub))
@@ -134,6 +140,12 @@ def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
     weight = 0.25 if near_one else 0.6
     if isinstance(parent, ast.Compare):
         weight *= 0.7
+    if (
+        isinstance(node, ast.Call)
+        and _called(node) not in COUNTING
+        and _called(node) not in site.project.signatures
+    ):
+        weight *= 0.5
     text = site.tight(node, 10)
     yield from site.replace(node, f"{text} + 1", "off by one", weight)
     yield from site.replace(node, f"{text} - 1", "off by one", weight)

@@ -141,8 +141,9 @@ def predicates(site: Site) -> list[tuple[str, float]]:
             ]
         else:
             asked = [f"{signature.name}({name})" for name in (names if signature.parameters else [""])]
+        weight = 1.4 if signature.name in site.project.uncalled else 0.8
         for text in asked:
-            found += [(text, 0.8), (f"not {text}", 0.8)]
+            found += [(text, weight), (f"not {text}", weight)]
     klass = site.source.klass(site.function) if site.function is not None else None
     if klass is not None:
         flags = {

@@ -47,7 +47,7 @@ def _extended(site: Site, test: ast.expr) -> Iterator[Edit]:
         asked[other] = max(weight, asked.get(other, 0.0))
     for other, weight in asked.items():
         if other not in text:
-            for word, level, rate in (("and", 4, 0.24), ("or", 3, 0.16)):
+            for word, level, rate in (("and", 4, 0.3), ("or", 3, 0.18)):
                 kind = "narrower condition" if word == "and" else "wider condition"
                 yield from site.replace(test, joined(site, test, word, other, level), kind, rate * weight)
 
@@ -66,8 +66,9 @@ def _of_owner(site: Site, test: ast.expr) -> list[tuple[str, float]]:
         for signature in site.project.signatures.values():
             if signature.method and signature.predicate and len(signature.parameters) < 2:
                 given = site.names[:4] if signature.parameters else [""]
+                weight = 1.6 if signature.name in site.project.uncalled else 1.0
                 found += [
-                    (f"{no}{owner}.{signature.name}({name})", 1.0)
+                    (f"{no}{owner}.{signature.name}({name})", weight)
                     for name in given
                     for no in ("", "not ")
                     if name != owner

@@ -202,15 +202,19 @@ def _picked(site: Site, node: ast.expr) -> Iterator[Edit]:
     if len(text) > SHORT:
         return
     for pick, weight in (
-        ("[1:]", 0.25),
-        ("[:-1]", 0.2),
+        ("[1:]", 0.22),
+        ("[:-1]", 0.18),
         ("[0]", 0.2),
         ("[-1]", 0.2),
         ("[::-1]", 0.2),
         ("[:]", 0.15),
         ("[1]", 0.12),
     ):
-        yield from site.replace(node, text + pick, "slice added", weight)
+        made = isinstance(node, ast.Call) and pick[1:-1] in (
+            "1:",
+            ":-1",
+        )  # cut off what was just built: rarely meant
+        yield from site.replace(node, text + pick, "slice added", weight * (0.5 if made else 1.0))
     for length in _lengths(site):
         yield from site.replace(node, f"{text}[{length}:]", "slice added", 0.18)
         yield from site.replace(node, f"{text}[:{length}]", "slice added", 0.1)

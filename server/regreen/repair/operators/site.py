@@ -41,11 +41,15 @@ class Hints:
 
 @dataclass(frozen=True)
 class Project:
-    """Names known across the project's executed files: functions, and what instances of its classes hold."""
+    """Names known across the project's executed files: functions, and what instances of its classes hold.
+
+    `uncalled` are functions that those files define and never speak of: likelier than others to be what is missing.
+    """
 
     signatures: Mapping[str, Signature] = field(default_factory=lambda: dict[str, Signature]())
     fields: tuple[str, ...] = ()
     hints: Hints = Hints()
+    uncalled: frozenset[str] = frozenset()
 
 
 T = TypeVar("T")
@@ -275,6 +279,21 @@ def fields(source: Source) -> list[str]:
             ):
                 found.append(node.name)
     return list(dict.fromkeys(found))
+
+
+def uncalled(sources: Iterable[Source]) -> frozenset[str]:
+    """Functions that the sources define and that none of them names."""
+    defined: set[str] = set()
+    named: set[str] = set()
+    for source in sources:
+        for node in ast.walk(source.tree):
+            if isinstance(node, FunctionNode) and not node.name.startswith("__"):
+                defined.add(node.name)
+            elif isinstance(node, ast.Name):
+                named.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                named.add(node.attr)
+    return frozenset(defined - named)
 
 
 def _is_predicate(node: FunctionNode) -> bool:

@@ -7,6 +7,9 @@ import sys
 import threading
 from typing import Any, Dict, Set, Tuple
 
+IDLE = 2000
+"""Lines of one function that were nothing new, one after the other, after which it is no longer traced in a test."""
+
 MONITORING: Any = getattr(sys, "monitoring", None)
 
 
@@ -30,6 +33,7 @@ class Lines:
         self.root = root
         self.known: Dict[str, str] = {}
         self.hits: Set[Tuple[str, int]] = set()
+        self.idle: Dict[Any, int] = {}
 
     def path(self, filename: str) -> str:
         """The relative path with forward slashes when the file is the project's, else ""."""
@@ -42,6 +46,7 @@ class Lines:
     def start(self) -> None:
         """Begin for one test."""
         self.hits = set()
+        self.idle = {}
         if MONITORING is not None:
             self._monitor()
         else:
@@ -80,9 +85,20 @@ class Lines:
         tool.restart_events()
 
     def _call(self, frame: Any, event: str, arg: Any) -> Any:
-        return self._line if self.path(frame.f_code.co_filename) else None
+        code = frame.f_code
+        if code not in self.idle:
+            self.idle[code] = 0 if self.path(code.co_filename) else IDLE
+        return self._line if self.idle[code] < IDLE else None
 
     def _line(self, frame: Any, event: str, arg: Any) -> Any:
         if event == "line":
-            self.hits.add((frame.f_code.co_filename, frame.f_lineno))
+            code = frame.f_code
+            hit = (code.co_filename, frame.f_lineno)
+            if hit in self.hits:
+                self.idle[code] += 1
+                if self.idle[code] > IDLE:
+                    return None
+            else:
+                self.idle[code] = 0
+                self.hits.add(hit)
         return self._line

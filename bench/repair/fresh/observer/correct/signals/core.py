@@ -1,0 +1,13 @@
+class Signal:
+    def __init__(self):
+        self.listeners = []
+        self.sent = 0
+
+    def connect(self, listener):
+        self.listeners.append(listener)
+        return listener
+
+    def send(self, value):
+        results = [listener(value) for listener in self.listeners]
+        self.sent = self.sent + len(results)
+        return results

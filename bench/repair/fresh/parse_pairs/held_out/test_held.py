@@ -1,0 +1,5 @@
+from pairs_file import read
+
+
+def test_comments():
+    assert read("# a = 2\nc =") == {"c": ""}

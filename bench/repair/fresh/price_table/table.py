@@ -1,0 +1,9 @@
+WIDTH = 12
+
+
+def line(name, price):
+    return f"{name:<{WIDTH}}{price:8}"
+
+
+def table(rows):
+    return "\n".join(line(name, price) for name, price in rows)
