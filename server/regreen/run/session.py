@@ -177,13 +177,10 @@ class Session:
                 self._note(f"Tests may also {allowed}: you allowed it.")
             runner = TestRunner(self._python, self._workspace.root, choice.seal, self._folders.scratch)
             stack.push_async_callback(runner.aclose)
-            trial = Trial(
-                self._workspace.root, self._folders.trial, readable=self._settings.allowed.readable
-            )
+            trial = Trial(self._workspace.root, self._folders.trial, readable=self._settings.allowed.readable)
             stack.callback(trial.close)
-            judge = Judge(
-                runner, trial, self.target, locked=self._locked, whole=self._settings.tests == "all"
-            )
+            whole, strict = self._settings.tests == "all", self._settings.approval == "never"
+            judge = Judge(runner, trial, self.target, locked=self._locked, whole=whole, strict=strict)
             ground = self._ground(choice.seal, judge)
             model = await self._choose_model(ground)
             stack.push_async_callback(model.aclose)

@@ -47,7 +47,7 @@ def confidence(
     edit that no operator made), `edits` how many places change, `others` the other edits found that pass too,
     `still_failing` the failing tests beside the target that it does not mend: most likely they fail by the same bug.
     """
-    if verdict is not None and not verdict.fixed:
+    if verdict is not None and (not verdict.fixed or verdict.doubt):
         return "low"
     points = 0
     points += 2 if tests >= 9 else 1 if tests >= 4 else 0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from regreen.testing.doubts import with_doubt
 from regreen.testing.progress import compare
 from regreen.testing.reach import ImportGraph
 from regreen.testing.report import Failure, Outcome, Report, TestRecord
@@ -64,7 +65,7 @@ class _Before:
 
 class Judge:
     """Judges changes for one target. `locked` says of a path that it may not change (tests, their configuration);
-    with `whole`, no test of the project that passed before may fail, be it reached by the change or not.
+    with `whole` no test of the project may break, be it reached or not; with `strict` a doubtful pass is no fix.
 
     `first` is the report of `baseline`; `flaky` is True once the target has passed without any change.
     """
@@ -78,6 +79,7 @@ class Judge:
         locked: Callable[[str], bool] | None = None,
         patience: Patience | None = None,
         whole: bool = False,
+        strict: bool = False,
     ) -> None:
         self.first: Report | None = None
         self.flaky = False
@@ -87,6 +89,7 @@ class Judge:
         self._locked = locked
         self._patience = patience or Patience()
         self._whole = WholeSuite(runner, self._patience.whole) if whole else None
+        self._strict = strict
         self._before = _Before()
         self._bases: dict[str, bytes | None] = {}
         self._graph = ImportGraph()
@@ -98,8 +101,7 @@ class Judge:
     async def baseline(self, overlay: Overlay) -> Report:
         """Run the target alone, fresh and traced, before anything is changed."""
         tree = await asyncio.to_thread(self._trial.prepare, overlay)
-        report = await self._run_target(tree, warm=False)
-        self.first = report
+        report = self.first = await self._run_target(tree, warm=False)
         self._before.learn(report)
         return report
 
@@ -208,6 +210,7 @@ class Judge:
             seconds=time.monotonic() - begun,
             scope=self._scope(report, files),
         )
+        verdict = with_doubt(verdict, self._bases, overlay, tree, self._target, self._strict)
         if self._whole is None or not verdict.fixed:
             return verdict
         return await self._judge_whole(self._whole, verdict, overlay, begun)
@@ -331,9 +334,8 @@ class Judge:
         return bool(begins) and any(line > min(begins) for line in ran)
 
     def _records(self, report: Report | None) -> list[TestRecord]:
-        if report is None:
-            return []
-        return [record for nodeid, record in report.tests.items() if self._target.covers(nodeid)]
+        tests = report.tests if report else {}
+        return [record for nodeid, record in tests.items() if self._target.covers(nodeid)]
 
     def _failing(self, report: Report) -> list[TestRecord]:
         records = self._records(report)

@@ -16,7 +16,8 @@ class Verdict:
     """What a trial of a change saw.
 
     `fixed` is decided by the runner alone. `reason` is one line that says why it is not fixed, or "". `scope` says
-    which tests were left out for lack of time, "" when none were.
+    which tests were left out for lack of time, "" when none were. `doubt` is why a pass may be no fix all the same:
+    the code answers the test's own values (see doubts.py).
     """
 
     target: Outcome
@@ -31,6 +32,7 @@ class Verdict:
     reason: str = ""
     seconds: float = 0.0
     scope: str = ""
+    doubt: str = ""
 
     def summary(self) -> str:
         """One line for people: "target passes, 41 of 41 tests pass"."""
@@ -38,7 +40,8 @@ class Verdict:
             said = f"target passes, {self.passed} of {self.passed + self.failed} tests pass"
             if self.failed:
                 said += f", {self.failed} failed before too"
-            return f"{said} ({self.scope})" if self.scope else said
+            said = f"{said} ({self.scope})" if self.scope else said
+            return f"{said}; look closely: {self.doubt}" if self.doubt else said
         where = f": {self.reason}" if self.reason else ""
         moved = " (the failure moved forward)" if self.progress == "forward" else ""
         return f"not fixed{where}{moved}"
@@ -57,4 +60,5 @@ class Verdict:
             "reason": self.reason,
             "seconds": round(self.seconds, 3),
             "scope": self.scope,
+            "doubt": self.doubt,
         }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from regreen.testing.confidence import confidence_of
 from regreen.testing.judge import Judge, Patience
 from regreen.testing.target import Target
 from regreen.testing.verdict import Verdict
@@ -59,6 +60,7 @@ class Court:
         target: Target = TARGET,
         wider: float = 60,
         whole: bool = False,
+        strict: bool = False,
     ) -> None:
         self.bench = Bench(folder, files)
         self.judge = Judge(
@@ -68,6 +70,7 @@ class Court:
             locked=lambda path: path.rpartition("/")[2].startswith(("test_", "conftest")),
             patience=Patience(target=20, wider=wider, whole=30),
             whole=whole,
+            strict=strict,
         )
 
     async def say(self, texts: Mapping[str, str], broaden: bool = True) -> Verdict:
@@ -428,3 +431,21 @@ async def test_a_file_that_cannot_be_imported_does_not_hide_what_breaks(tmp_path
     assert not verdict.fixed
     assert verdict.newly_failing == ("tests/test_zlast.py::test_label",)
     assert (await Court(tmp_path / "right", files).say({"shop.py": FIXED})).fixed
+
+
+async def test_answers_by_heart_are_shown_as_a_doubt_and_not_written_unseen(tmp_path: Path) -> None:
+    by_heart = SHOP.replace(
+        "    result = 0\n", "    if prices == [5, 6]:\n        return 11\n    result = 0\n"
+    )
+    seen = await Court(tmp_path / "seen").say({"shop.py": by_heart}, broaden=False)
+    assert seen.fixed, seen.reason
+    assert "answers the test's own values" in seen.doubt
+    assert "look closely" in seen.summary()
+    change = FileChange("shop.py", SHOP, by_heart, SHOP.encode())
+    assert confidence_of(seen, {"shop.py": change}) == "low"
+    unseen = await Court(tmp_path / "unseen", strict=True).say({"shop.py": by_heart}, broaden=False)
+    assert not unseen.fixed
+    assert "answers the test's own values" in unseen.reason
+    right = await Court(tmp_path / "right", strict=True).say({"shop.py": FIXED}, broaden=False)
+    assert right.fixed
+    assert right.doubt == ""
