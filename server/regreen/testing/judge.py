@@ -334,7 +334,7 @@ class Judge:
         return bool(begins) and any(line > min(begins) for line in ran)
 
     def _records(self, report: Report | None) -> list[TestRecord]:
-        tests = report.tests if report else {}
+        tests: Mapping[str, TestRecord] = report.tests if report else {}
         return [record for nodeid, record in tests.items() if self._target.covers(nodeid)]
 
     def _failing(self, report: Report) -> list[TestRecord]:
