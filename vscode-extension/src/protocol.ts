@@ -22,6 +22,10 @@ export interface Verdict {
   collected_after: number;
   newly_failing: string[];
   reason: string;
+  /** Which tests were left out for lack of time. */
+  scope?: string;
+  /** Why a pass may be no fix all the same. */
+  doubt?: string;
 }
 
 export interface ProposalFile {

@@ -28,7 +28,12 @@ export function showCall(name: string, args: Record<string, unknown>): string {
 /** "target passes, 41 of 41 tests pass", or what is still wrong. */
 export function showVerdict(verdict: Verdict): string {
   const total = verdict.passed + verdict.failed;
-  if (verdict.fixed) return `target passes, ${verdict.passed} of ${total} tests pass`;
+  if (verdict.fixed) {
+    const before = verdict.failed > 0 ? `, ${verdict.failed} failed before too` : "";
+    const scope = verdict.scope ? ` (${verdict.scope})` : "";
+    const doubt = verdict.doubt ? `; look closely: ${verdict.doubt}` : "";
+    return `target passes, ${verdict.passed} of ${total} tests pass${before}${scope}${doubt}`;
+  }
   const moved = verdict.progress === "forward" ? "not fixed yet, but the failure moved forward" : "not fixed";
   return verdict.reason ? `${moved}: ${verdict.reason}` : moved;
 }

@@ -103,7 +103,10 @@ def verdict_text(verdict: object) -> str:
         return "not tried"
     passed, failed = saw.get("passed", 0), saw.get("failed", 0)
     if saw.get("fixed"):
-        return f"target passes, {passed} of {passed + failed} tests pass"
+        said = f"target passes, {passed} of {passed + failed} tests pass"
+        said += f", {failed} failed before too" if failed else ""
+        said += f" ({one_line(saw['scope'])})" if saw.get("scope") else ""
+        return f"{said}; look closely: {one_line(saw['doubt'])}" if saw.get("doubt") else said
     reason = f": {one_line(saw['reason'])}" if saw.get("reason") else ""
     if saw.get("progress") == "forward":
         return f"the failure moves forward{reason}"
