@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-import time
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from runs.keyboard import CTRL_C, CTRL_D, Keyboard
-from runs.process import HARD, TWO_PART, contents, passes
+from runs.process import HARD, PROJECT, TWO_PART, contents, passes
 from scripted.fixtures import StartScripted
 
 ASK = "Apply this edit?"
@@ -108,18 +110,60 @@ def test_ctrl_c_in_a_run_ends_it_with_its_outcome(
     assert contents(toy_shop) == before
 
 
-@pytest.mark.parametrize("command", [("fix", "tests"), ("tests", "."), ("doctor",), ("ask", "Find the bug")])
+STRIKES = """
+import os, signal, sys
+
+MODULE = sys.argv.pop(1)
+
+class Strike:
+    def find_spec(self, name, path=None, target=None):
+        if name == MODULE:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Strike())
+from regreen.__main__ import main
+sys.exit(main())
+"""
+"""Ctrl-C at the very moment at which a module is imported."""
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("regreen.cli", ("fix", "tests")),
+        ("regreen.run.fix", ("fix", TWO_PART)),
+        ("regreen.run.session", ("ask", "Find the bug")),
+        ("regreen.run.listing", ("tests", ".")),
+        ("regreen.doctor", ("doctor",)),
+        ("regreen.run.show", ("show", "x")),
+    ],
+)
 def test_ctrl_c_before_there_is_a_run_is_one_line(
-    toy_shop: Path, terminals: list[Keyboard], command: Sequence[str]
+    toy_shop: Path, module: str, command: Sequence[str]
 ) -> None:
-    terminal = sit_down(terminals, toy_shop, *command)
-    time.sleep(1.0)  # wherever it is by then: while it loads, while it collects, while it looks for a model
-    terminal.type(CTRL_C)
-    code = terminal.end()
-    assert "Traceback" not in terminal.screen
-    assert code in (0, 3, 4, -2), terminal.screen  # -2: Python's own way, when it strikes inside an `eval`
-    if code in (4, -2):
-        assert re.search(r"(?i)cancelled", terminal.screen)
+    done = subprocess.run(
+        [sys.executable, "-c", STRIKES, module, *command],
+        cwd=toy_shop,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT / "server")},
+    )
+    assert done.stderr.strip() == "regreen: cancelled; nothing was written."
+    assert done.returncode == 4
+
+
+def test_ctrl_c_while_taking_back_says_how_to_go_on(toy_shop: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STRIKES, "regreen.run.undo", "undo"],
+        cwd=toy_shop,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT / "server")},
+    )
+    assert done.stderr.startswith("regreen: interrupted; run the same command again")
+    assert done.returncode == 4
 
 
 def test_ctrl_c_while_a_path_is_looked_at_starts_no_run(toy_shop: Path, terminals: list[Keyboard]) -> None:
