@@ -87,11 +87,16 @@ def main() -> int:
         if options.json:
             print(json.dumps(run))
             continue
+        speeds = (
+            f"reads {run['read_per_second']:.0f} and writes {run['written_per_second']:.0f} tokens/s"
+            if run["written_per_second"]
+            else "speeds not told"
+        )
         missed = "" if run["kept"] >= LEAST_KEPT else "   MISSED"
         print(
             f"{run['mode']:12} {run['outcome']:7} {run['requests']} requests, {run['prompt']} prompt tokens, "
             f"{run['cached']} of them cached, {run['generated']} generated, {run['kept']:.1%} kept from one request to the "
-            f"next, {run['repeated']:.1%} repeated, reads {run['read_per_second']:.0f} and writes {run['written_per_second']:.0f} tokens/s{missed}"
+            f"next, {run['repeated']:.1%} repeated, {speeds}{missed}"
         )
     return 0 if all(run["kept"] >= LEAST_KEPT for run in runs) else 1
 

@@ -70,6 +70,7 @@ def test_a_weak_model_that_talks_ends_by_the_budget_or_gets_stuck(
     assert not any("tells no token counts" in note["text"] for note in run.of("note"))
     assert sum(reply["usage"]["cached"] for reply in replies) == outcome["tokens"]["cached"]
     assert all(0 < reply["usage"]["generated"] <= 1024 for reply in replies)
+    assert all(reply["speed"]["written_per_second"] > 0 for reply in replies), "cut replies are counted too"
 
 
 def test_a_weak_model_held_to_a_schema_makes_calls_and_gets_nowhere_and_its_server_measures_it(

@@ -212,8 +212,16 @@ class OpenAIReply:
         return "" if self._calls else self.content
 
     def number(self, name: str) -> int | None:
-        """A token count of the server; None when it does not tell."""
-        return _count(self.usage.get(name))
+        """A token count of the server; None when it does not tell.
+
+        llama.cpp can tell with every token, so that a reply that was cut has counts too.
+        """
+        counted = _count(self.usage.get(name))
+        if counted is None and self.timings:
+            parts = ("cache_n", "prompt_n") if name == "prompt_tokens" else ("predicted_n",)
+            counts = [_count(self.timings.get(part)) for part in parts]
+            return sum(n for n in counts if n is not None) if None not in counts else None
+        return counted
 
     def body(self) -> JsonObject:
         """The whole reply as a chat completion without streaming."""

@@ -62,6 +62,7 @@ class OpenAIModel(ServedModel):
         self._digest = ""
         self._price: Price | None = None
         self._sells = False
+        self._llamacpp = False
         self._max_cost = max_cost
         self._told: set[str] = set()
         self._uncounted = False
@@ -91,7 +92,7 @@ class OpenAIModel(ServedModel):
         body["max_tokens"] = 1
         try:
             await self._send(body, lambda chunk: None)
-        except (Trouble, NoToolSupport, FieldRefused, RegreenError):
+        except (Trouble, NoToolSupport, FieldRefused):
             return  # only a head start is lost: the first reply meets the same fault, and answers for it
 
     async def reply(self, request: Request, listener: Listener) -> Reply:
@@ -136,6 +137,7 @@ class OpenAIModel(ServedModel):
             self._notes(
                 f"{self._model} costs {self._price.words}; the run ends at {dollars(most)} (--max-cost)."
             )
+        self._llamacpp = (entry or {}).get("owned_by") == "llamacpp"
         self._digest = digest_of(self._url, self._model, entry) if entry else ""
         if self.local and self._cache is not None and self._digest:
             self._finding = probe.recall(self._cache, self._digest, "openai")
@@ -222,6 +224,16 @@ class OpenAIModel(ServedModel):
         usage = Usage(prompt, min(cached, prompt), generated, told_cost(reply.usage))
         return self._priced(usage), counted
 
+    def _cut_usage(self, reply: OpenAIReply) -> Usage | None:
+        prompt, generated, cached = (
+            reply.number("prompt_tokens"),
+            reply.number("completion_tokens"),
+            _cached(reply),
+        )
+        if not prompt or generated is None or cached is None:
+            return None
+        return self._priced(Usage(prompt, cached, generated))
+
     def _priced(self, usage: Usage) -> Usage:
         if usage.cost is None and self._price is not None:
             usage = Usage(usage.prompt, usage.cached, usage.generated, self._price.of(usage))
@@ -260,6 +272,8 @@ class OpenAIModel(ServedModel):
             "max_tokens": limits.NUM_PREDICT,
             "seed": limits.SEED + attempt,
         }
+        if self._llamacpp:
+            body["timings_per_token"] = True
         if self._sells:
             body["usage"] = {"include": True}  # OpenRouter's way to ask what a reply cost
         if finding.mode == "native":

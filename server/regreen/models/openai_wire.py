@@ -17,7 +17,7 @@ from regreen.models.assemble import JsonObject, json_object
 from regreen.models.hosts import is_local
 from regreen.models.openai_words import OpenAIWords, error_in
 
-_NOT_OPENAI = ("usage",)
+_NOT_OPENAI = ("usage", "timings_per_token")
 """Fields that OpenAI does not know and others do."""
 
 _EVENTS = (b"data:", b"event:", b": ", b"id:", b"retry:")

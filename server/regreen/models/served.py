@@ -6,6 +6,7 @@ import contextlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -205,13 +206,19 @@ class ServedModel(ABC):
         return out
 
     def _cut(self, body: dict[str, Any], reply: Any, why: str, wall: float) -> Reply:
-        """What remains of a stream that was cut. The server never came to tell its counts, so they are estimates."""
+        """What remains of a stream that was cut. Most servers never came to tell their counts, so they are estimates."""
         flat = PrefixMeter.flat(body["messages"], body.get("tools", ()))
         prompt = self._expected(flat)
         written = reply.written or reply.thinking
         usage = Usage(prompt, self._meter.cached_tokens(flat, prompt), limits.estimate(len(written)))
+        usage = self._cut_usage(reply) or self._priced(usage)
+        speed, seconds = self._speed(reply, usage)
         self._meter.remember(flat, reply.written, 0)
-        return cut_reply(reply.content or written, why, self._priced(usage), wall)
+        return replace(cut_reply(reply.content or written, why, usage, seconds or wall), speed=speed)
+
+    def _cut_usage(self, reply: Any) -> Usage | None:
+        """The counts of a reply that was cut, where the server tells them as it goes."""
+        return None
 
     def _priced(self, usage: Usage) -> Usage:
         """The same usage with what it costs, where that is known."""

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from regreen.agent.conversation import Message
+from regreen.agent.trace import reply_event
 from regreen.errors import RegreenError
 from regreen.models.faults import ContextCut, ContextTooLong, MissingModel, ServerDown
 from regreen.models.ollama import OllamaModel
@@ -97,6 +98,19 @@ async def test_loading_is_announced_and_is_not_counted_as_work(talk: Talk) -> No
     assert chat.ear.waits == ["loading 1.9 GB"]
     assert reply.seconds < 0.3
     assert [r.kind for r in server.records if r.path == "/api/chat"] == ["load", "turn"]
+
+
+async def test_how_fast_the_server_was_by_its_own_clock_comes_with_the_reply(talk: Talk) -> None:
+    server, chat = await talk("slow_load")
+    reply = await chat.ask()
+    speed = reply.speed
+    # the scripted server takes a microsecond a token
+    assert speed.read_per_second == pytest.approx(1e6, rel=0.05)
+    assert speed.written_per_second == pytest.approx(1e6)
+    assert reply.seconds == pytest.approx(1e-6 * (server.turns[0].new_tokens + reply.usage.generated))
+    event = reply_event(1, reply)
+    assert event["speed"]["written_per_second"] == pytest.approx(1e6)
+    assert "cost" not in event["usage"]
 
 
 async def test_a_long_prompt_gets_a_larger_context_once(talk: Talk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -14,10 +15,11 @@ from regreen.errors import RegreenError
 from regreen.models.canary import Canary, forgotten
 from regreen.models.faults import ContextCut, ContextTooLong, MissingModel, QuotaReached
 from regreen.models.openai import OpenAIModel
+from regreen.tools import menu
 from scripted import POLICIES, Fault, ScriptedServer
 from scripted.fixtures import StartScripted
 from scripted.policies import Policy
-from scripted.talk import SYSTEM, Chat
+from scripted.talk import SYSTEM, Chat, Ear
 
 Talk = Callable[..., Awaitable[tuple[ScriptedServer, Chat]]]
 
@@ -247,6 +249,52 @@ async def test_warming_a_server_of_ones_own_evaluates_the_start_of_the_prompt(ta
     server, chat = await talk("twopart")
     await chat.model.warm((SYSTEM,), chat.tools, chat.ear)
     assert [record.kind for record in server.records] == ["warm"]
+
+
+async def test_a_server_that_is_not_there_is_told_while_warming() -> None:
+    model = OpenAIModel("x", "http://127.0.0.1:9/v1")
+    with pytest.raises(RegreenError, match="No model server answers"):
+        await model.warm((SYSTEM,), menu.FIX, Ear())
+    await model.aclose()
+
+
+@pytest.mark.parametrize(
+    ("usage", "timings", "cached"),
+    [
+        ({"prompt_tokens_details": {"cached_tokens": 120}}, {"cache_n": 7}, 120),
+        ({"prompt_cache_hit_tokens": 90}, {}, 90),
+        (
+            {},
+            {"cache_n": 110, "prompt_n": 190, "prompt_per_second": 81.25, "predicted_per_second": 12.5},
+            110,
+        ),
+        ({"prompt_tokens_details": {"cached_tokens": None}}, {}, 0),
+        ({"prompt_tokens_details": {"cached_tokens": 5000}}, {}, 300),
+    ],
+)
+async def test_what_was_cached_and_how_fast_it_went_is_what_the_server_tells(
+    scripted: StartScripted, usage: dict[str, Any], timings: dict[str, float], cached: int
+) -> None:
+    last = {
+        "choices": [],
+        "usage": {"prompt_tokens": 300, "completion_tokens": 9, **usage},
+        "timings": timings,
+    }
+    said = {"choices": [{"index": 0, "delta": {"content": "It is off by one."}, "finish_reason": "stop"}]}
+    body = f"data: {json.dumps(said)}\n\ndata: {json.dumps(last)}\n\ndata: [DONE]\n\n"
+    server = scripted(Policy(POLICIES["direct"].decide, fault=Fault("raw", 200, body)))
+    model = OpenAIModel("qwen2.5:3b", f"{server.url}/v1")
+    reply = await Chat(model).ask()
+    await model.aclose()
+    assert (reply.usage.prompt, reply.usage.cached, reply.usage.generated) == (300, cached, 9)
+    if timings.get("prompt_n"):
+        assert reply.speed.to_json() == {
+            "cached": 110,
+            "read": 190,
+            "read_per_second": 81.2,
+            "written_per_second": 12.5,
+            "load_seconds": 0,
+        }
 
 
 async def _until(true: Any) -> None:

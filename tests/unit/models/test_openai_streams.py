@@ -208,6 +208,18 @@ async def test_a_reply_cut_for_repeating_itself_is_no_reason_to_doubt_the_counts
     assert (reply.finish, told) == ("cut", [])
 
 
+async def test_a_reply_that_was_cut_has_the_counts_that_came_with_its_tokens(play: Play) -> None:
+    timings = {"cache_n": 200, "prompt_n": 90, "predicted_ms": 500.0, "predicted_per_second": 16.0}
+    piece = delta({"content": "I look at it again.\n"})
+    chunks = [{**piece, "timings": {**timings, "predicted_n": n}} for n in range(1, 41)]
+    _, chat = await play(sse(*chunks, delta({}, "stop")))
+    reply = await chat.ask()
+    assert reply.finish == "cut"
+    assert (reply.usage.prompt, reply.usage.cached, reply.usage.generated) == (290, 200, 6)
+    assert (reply.speed.cached, reply.speed.read, reply.speed.written_per_second) == (200, 90, 16.0)
+    assert reply.seconds == 0.5
+
+
 async def test_broken_json_that_repeats_is_cut_too(play: Play) -> None:
     for piece in ('{"a": 1},', '"items": [1, 2, 3],\n  "items": [1, 2, 3],\n  ', "[[[[[[[[", "\\n"):
         _, chat = await play(sse(*[delta({"content": piece})] * 400, delta({}, "length")))
