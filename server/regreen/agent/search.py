@@ -30,7 +30,7 @@ class Option:
 class Found:
     """What a search came to. `told` is for a model when there is no option: where to look, and what moved the failure.
 
-    `stopped` is true when the search was ended before it was through.
+    `stopped` is true when the search was ended before it was through; `problem` says why it could not run at all.
     """
 
     options: tuple[Option, ...] = ()
@@ -38,6 +38,7 @@ class Found:
     tried: int = 0
     seconds: float = 0.0
     stopped: bool = False
+    problem: str = ""
 
     @property
     def sure(self) -> Option | None:
@@ -73,6 +74,7 @@ def search_event(phase: Phase, found: Found) -> dict[str, Any]:
         "tried": found.tried,
         "seconds": round(found.seconds, 3),
         "stopped": found.stopped,
+        "problem": found.problem,
         "told": found.told,
         "options": [
             {
@@ -102,6 +104,7 @@ def found_from(event: Mapping[str, Any]) -> Found:
         int(event.get("tried", 0)),
         float(event.get("seconds", 0.0)),
         bool(event.get("stopped", False)),
+        str(event.get("problem", "")),
     )
 
 

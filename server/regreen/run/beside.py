@@ -59,8 +59,8 @@ class LiveFinder:
         overlay = self._draft.overlay(changes)
         try:
             findings = await self.quick.findings(seconds, overlay, changed_lines(changes))
-        except WorkerGone:
-            return Found(stopped=True)
+        except WorkerGone as gone:
+            return Found(stopped=True, problem=str(gone))
         if not findings.survivors and any(findings is one for one in self._told):
             return Found()  # nothing that was not said before
         self._told.append(findings)
@@ -119,18 +119,20 @@ class SearchBeside:
         """Search while the model gets ready, and a short time beyond. Raises what kept the model from it."""
         self._progress("quick search for small mistakes …", None)
         search = asyncio.create_task(self._paid(self._finder.find("first", (), None)))
+        ended = False
         try:
             await asyncio.wait({search, self._warming}, return_when=asyncio.FIRST_COMPLETED)
             if self._warming.done() and not search.done():
                 self._warming.result()
                 await asyncio.wait({search}, timeout=self._grace)
                 if not search.done():
+                    ended = True
                     await self._finder.stop()
             found = await search
         finally:
             search.cancel()
             await asyncio.wait({search})
-        self._tell("first", found)
+        self._tell("first", found, ended)
         return found
 
     async def ready(self) -> None:
@@ -156,12 +158,14 @@ class SearchBeside:
         with self._budget.clock.spend("tests"):
             return await self._budget.within(work)
 
-    def _tell(self, phase: Phase, found: Found) -> None:
+    def _tell(self, phase: Phase, found: Found, ended: bool = False) -> None:
         self._emit(search_event(phase, found))
-        self._emit({"event": "note", "level": "info", "text": _note(phase, found)})
+        self._emit({"event": "note", "level": "info", "text": _note(phase, found, ended)})
 
 
-def _note(phase: Phase, found: Found) -> str:
+def _note(phase: Phase, found: Found, ended: bool) -> str:
+    if found.problem:
+        return f"Quick search: it could not run ({found.problem}); the model goes on alone."
     tried = f"{found.tried} small edit{'' if found.tried == 1 else 's'} tried in {found.seconds:.1f} s"
     if phase != "first":
         where = "around the model's edit" if phase == "near" else "from here"
@@ -177,8 +181,8 @@ def _note(phase: Phase, found: Found) -> str:
             else "one passes, and the model is asked about it"
         )
         return f"Quick search: {tried}; {what}."
-    ended = "ended since the model is ready" if found.stopped else "none passes"
-    return f"Quick search: {tried}, {ended}; the model goes on."
+    why = "ended since the model is ready" if ended else "none passes"
+    return f"Quick search: {tried}, {why}; the model goes on."
 
 
 def changed_lines(changes: Sequence[FileChange]) -> dict[str, frozenset[int]]:
