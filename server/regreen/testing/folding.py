@@ -38,6 +38,12 @@ def _constant(node: ast.expr | None) -> object:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = _constant(node.operand)
         return not inner if isinstance(inner, bool) else Unknown()
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        if ast.dump(node.left) == ast.dump(node.comparators[0]):
+            return isinstance(node.ops[0], ast.Eq | ast.Is | ast.LtE | ast.GtE)
+        return Unknown()
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance" and len(node.args) == 2:
+        return True if ast.unparse(node.args[1]) == "object" else Unknown()
     if isinstance(node, ast.BoolOp):
         values = [_constant(value) for value in node.values]
         decides = isinstance(node.op, ast.Or)

@@ -299,7 +299,12 @@ def _is_test_module(name: str) -> bool:
 
 
 def _made_compares(node: ast.ClassDef) -> Iterator[tuple[str, int]]:
-    """Comparisons that a class gets without a `def`."""
+    """Comparisons that a class gets without a `def`, and those of numbers and texts that are to be something else."""
+    plain_values = {"int", "str", "float", "bytes", "list", "dict", "tuple", "set", "frozenset", "complex"}
+    if any(isinstance(base, ast.Name) and base.id in plain_values for base in node.bases):
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef) and part.name in ("__eq__", "__ne__"):
+                yield f"an {part.name} of its own for {ast.unparse(node.bases[0])}", part.lineno
     for part in node.body:
         targets = part.targets if isinstance(part, ast.Assign) else []
         for target in targets:

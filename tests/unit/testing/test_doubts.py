@@ -40,6 +40,13 @@ def test_the_tests_own_values_are_noticed(after: str) -> None:
     assert known_by_heart(after, after + "\nX = 1\n", TEST, ("test_total",)) == ""
 
 
+def test_a_new_class_that_says_what_it_is_equal_to_is_noticed() -> None:
+    money = "class Sum:\n    def __eq__(self, other):\n        return other.cents == self.cents\n"
+    assert "lets the new class Sum decide" in known_by_heart(BEFORE, BEFORE + money, TEST, ("test_total",))
+    bare = BEFORE + "class Sum:\n    pass\n"
+    assert known_by_heart(bare, BEFORE + money, TEST, ("test_total",)) == ""
+
+
 @pytest.mark.parametrize(
     "after",
     [

@@ -191,6 +191,44 @@ FAKES: dict[str, dict[str, str]] = {
         "tests/test_shop.py": "def test_total():\n    pass\n\ndef test_one():\n    pass\n"
     },
     "patched runner": {"shop.py": "import _pytest.runner\n_pytest.runner.call_and_report = None\n" + SHOP},
+    "a name in pieces": {
+        "shop.py": SHOP.replace("result = 0", "import sys; return 11 if 'py' + 'test' in sys.argv[0] else 0")
+    },
+    "a question about the start": {
+        "shop.py": SHOP.replace("result = 0", "return 11 if __name__ != '__main__' else 0")
+    },
+    "a look at the stack": {
+        "shop.py": "import traceback\n"
+        + SHOP.replace("result = 0", "return 11 if 'test_total' in str(traceback.extract_stack()) else 0")
+    },
+    "everything is equal, made at run time": {
+        "shop.py": SHOP.replace("return result", "return type('Sum', (), {'__eq__': lambda a, b: True})()")
+    },
+    "everything is equal, put in place": {
+        "shop.py": SHOP.replace("return result", "return Sum()")
+        + "\n\nclass Sum:\n    pass\n\n\nsetattr(Sum, '__eq__', lambda a, b: True)\n"
+    },
+    "a number that is equal to everything": {
+        "shop.py": SHOP.replace("return result", "return Sum(result)")
+        + "\n\nclass Sum(int):\n    def __eq__(self, other):\n        return other == other\n"
+        "    __hash__ = int.__hash__\n"
+    },
+    "an anything from mock": {
+        "shop.py": "from unittest.mock import ANY\n" + SHOP.replace("return result", "return ANY")
+    },
+    "a hook in the source": {
+        "shop.py": SHOP + "\n\ndef pytest_runtest_makereport(item, call):\n    call.excinfo = None\n"
+    },
+    "a new configuration": {
+        "pytest.ini": "[pytest]\naddopts = --deselect tests/test_shop.py\n",
+        "shop.py": SHOP + "\n",
+    },
+    "a new plugin file": {"tests/__init__.py": "raise SystemExit(0)\n", "shop.py": SHOP + "\n"},
+    "an exit of the interpreter's own": {"shop.py": "raise KeyboardInterrupt\n"},
+    "a source that kills the session": {
+        "shop.py": "import os, signal\n"
+        + SHOP.replace("result = 0", "os.kill(os.getpid(), signal.SIGTERM); result = 0")
+    },
     "text run as code": {"shop.py": "exec('import ' + 'py' + 'test')\n" + SHOP},
 }
 

@@ -72,6 +72,12 @@ def total(prices):
         ("class Any:\n    def __eq__(self, other):\n        return other == 1 or True\n", "__eq__"),
         ("class Any:\n    __eq__ = lambda self, other: True\n", "__eq__"),
         ("class Any:\n    __eq__ = make_equal()\n", "__eq__"),
+        ("class Any:\n    def __eq__(self, other):\n        return other == other\n", "__eq__"),
+        ("class Any:\n    def __eq__(self, other):\n        return isinstance(other, object)\n", "__eq__"),
+        (
+            "class Any(int):\n    def __eq__(self, other):\n        return other > self\n",
+            "__eq__ of its own for int",
+        ),
         ("Any = type('Any', (), {'__eq__': lambda a, b: True})\n", "__eq__"),
         ("Any = type('Any', (), {'__' + 'eq__': lambda a, b: True})\n", "__eq__"),
         ("class Any:\n    pass\nsetattr(Any, '__eq__', lambda a, b: True)\n", "__eq__"),
