@@ -16,7 +16,7 @@ from runs.process import PROJECT
     ("script", "says"),
     [
         ("demo.py", ["Fixed: tests/test_cart.py", "+        self.quantities[sku] += quantity", "4 passed"]),
-        ("tour.py", ["5 of 5 scenes ended as they should", "rejected", "the budget is used up", "outside the workspace"]),
+        ("tour.py", ["6 of 6 scenes ended as they should", "rejected", "the budget is used up", "outside the workspace"]),
     ],
 )  # fmt: skip
 def test_it_runs_and_says_what_happened(script: str, says: list[str]) -> None:
