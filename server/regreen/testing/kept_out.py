@@ -34,6 +34,21 @@ _SETS_VARIABLES = re.compile(
 )
 _ENVIRON_CODE = re.compile(r"environ\b|getenv|<frozen os>|[/\\]os\.py", re.MULTILINE)
 _SAYS_VARIABLE = re.compile(r"(?i)environment variables?|\benv(?:ironment)? ?vars?\b|declare it as envvar")
+_MISSES = re.compile(
+    r"(?i)environ|\benv|config|setting|not set\b|unset|missing|required|must (?:be|not be)|not found|undefined|provide|empty"
+)
+_BUGS = frozenset(
+    (
+        "NameError",
+        "UnboundLocalError",
+        "AttributeError",
+        "TypeError",
+        "ImportError",
+        "IndexError",
+        "SyntaxError",
+    )
+)
+"""Exceptions that name things of the code, which may be called like a variable of the environment."""
 _NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[A-Z]{4,}\b")
 _FIELD = re.compile(r"^(\w+)\s*\n\s+(?:Field required|field required)", re.MULTILINE)
 _PORT = re.compile(r"(?i)\bport[ =:]+(\d{2,5})\b|[\w\])'\"]:(\d{2,5})\b|', (\d{2,5})\)")
@@ -122,6 +137,8 @@ def _variable(failure: Failure, host: Host) -> str:
         name = failure.message.strip("'\"")
         asks = "environ" in last or (name.isupper() and _ENVIRON_CODE.search(failure.text))
         return variable_words(name, host) if asks and name.isidentifier() else ""
+    if failure.type in _BUGS or not _MISSES.search(failure.message):
+        return ""
     names = [*_NAME.findall(failure.message)]
     if failure.type == "ValidationError":
         names += [found.upper() for found in _FIELD.findall(failure.message)]

@@ -120,6 +120,9 @@ def test_the_matching_permission_is_named(host: Host, failure: Failure, says: st
         Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'kpet.txt'"),
         Failure("FileNotFoundError", "[Errno 2] No such file or directory: '/nowhere/at/all'"),
         Failure("ValueError", "SHOP is not a price"),
+        Failure("ValueError", "SHOP_URL is no number"),
+        Failure("NameError", "name 'SHOP_URL' is not defined"),
+        Failure("AttributeError", "module 'shop' has no attribute 'SHOP_URL', which is required"),
         Failure(
             "ValidationError", "1 validation error for Price\nshop_price\n  Field required [type=missing"
         ),
