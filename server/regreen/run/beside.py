@@ -55,8 +55,27 @@ class LiveFinder:
         self._told: list[Findings] = []
 
     async def find(self, phase: Phase, changes: Sequence[FileChange], seconds: float | None) -> Found:
-        """Search the draft, with `changes` on top of it, near the lines that these change."""
-        overlay = self._draft.overlay(changes)
+        """Search the draft, with `changes` on top of it, near the lines that these change.
+
+        "again": first the files without the model's edits that wait, which did not help; then around these.
+        """
+        waiting = self._draft.pending() if phase == "again" else []
+        if not waiting:
+            return await self._search(self._draft.overlay(changes), changes, seconds)
+        without = {**self._draft.overlay(), **{c.path: self._draft.person(c.path) for c in waiting}}
+        found = await self._search(without, (), seconds)
+        if found.options or found.problem:
+            return found
+        around = await self._search(self._draft.overlay(), waiting, NEAR_SECONDS)
+        return around if around.options or not found.told else found
+
+    async def stop(self) -> None:
+        """End the search that goes on."""
+        await self.quick.stop()
+
+    async def _search(
+        self, overlay: Mapping[str, bytes | None], changes: Sequence[FileChange], seconds: float | None
+    ) -> Found:
         try:
             findings = await self.quick.findings(seconds, overlay, changed_lines(changes))
         except WorkerGone as gone:
@@ -64,19 +83,15 @@ class LiveFinder:
         if not findings.survivors and any(findings is one for one in self._told):
             return Found()  # nothing that was not said before
         self._told.append(findings)
-        after = {change.path: change.after for change in changes}
-        return found_by(findings, lambda path: after.get(path) or self._text(path), phase == "near")
 
-    async def stop(self) -> None:
-        """End the search that goes on."""
-        await self.quick.stop()
+        def text(path: str) -> str | None:
+            raw = overlay[path] if path in overlay else self._draft.current(path)
+            try:
+                return None if raw is None else decode(raw).text
+            except ValueError:
+                return None
 
-    def _text(self, path: str) -> str | None:
-        raw = self._draft.current(path)
-        try:
-            return None if raw is None else decode(raw).text
-        except ValueError:
-            return None
+        return found_by(findings, text, around_model=bool(changes))
 
 
 class RecordedFinder:
