@@ -56,11 +56,10 @@ def _differing(find: str, replace: str) -> tuple[list[str], list[str]]:
 
 def sure(patch: Patch, found: Findings, more_edits: int = 0) -> str:
     """How sure one may be of a patch that passes; `more_edits` were there before the search began."""
-    rivals = [
-        other
-        for other in found.survivors
-        if other is not patch and other.score >= RIVAL * patch.score and len(other.green) >= len(patch.green)
+    equal = [
+        other for other in found.survivors if other is not patch and len(other.green) >= len(patch.green)
     ]
+    rivals = [other for other in equal if other.score >= RIVAL * patch.score]
     kinds = [edit.kind for edit in patch.edits]
     return confidence(
         None,
@@ -69,6 +68,7 @@ def sure(patch: Patch, found: Findings, more_edits: int = 0) -> str:
         kind=kinds[-1],
         edits=len(kinds) + more_edits,
         others=len(rivals),
+        unlikely=len(equal) - len(rivals),
         still_failing=max(0, found.also - len(patch.green)),
     )
 

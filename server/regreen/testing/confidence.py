@@ -39,13 +39,15 @@ def confidence(
     edits: int = 1,
     others: int = 0,
     still_failing: int = 0,
+    unlikely: int = 0,
 ) -> Confidence:
     """How sure one may be that a passing edit is the right one.
 
     `verdict` is the runner's (None: not asked yet), `tests` the passing tests that can reach the change, the
     target included, `turned_green` the tests that failed before and pass now, `kind` the operator ("" for an
     edit that no operator made), `edits` how many places change, `others` the other edits found that pass too,
-    `still_failing` the failing tests beside the target that it does not mend: most likely they fail by the same bug.
+    `still_failing` the failing tests beside the target that it does not mend: most likely they fail by the same bug, `unlikely`
+    how many further edits pass that nobody would make: they say that the tests let much through.
     """
     if verdict is not None and (not verdict.fixed or verdict.doubt):
         return "low"
@@ -58,7 +60,7 @@ def confidence(
     points -= 2 if still_failing > 1 else 1 if still_failing else 0
     if tests <= 2:
         points -= 1
-    if points >= 2 and (not kind or kind in SURE):
+    if points >= 2 and (not kind or kind in SURE) and not unlikely:
         return "high"
     return "medium" if points >= 0 else "low"
 

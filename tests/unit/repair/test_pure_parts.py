@@ -139,6 +139,7 @@ def test_many_tests_and_no_rivals_are_high() -> None:
     assert confidence(None, tests=1, kind="constant") == "low"
     assert confidence(None, tests=12, turned_green=3, kind="comparison", others=9) != "high"
     assert confidence(None, tests=12, turned_green=2, kind="off by one", still_failing=3) != "high"
+    assert confidence(None, tests=12, turned_green=3, kind="name", unlikely=2) == "medium"
 
 
 def test_an_edit_that_does_not_fix_is_low() -> None:

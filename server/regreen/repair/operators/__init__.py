@@ -86,7 +86,7 @@ def _subexpressions(site: Site, node: ast.expr) -> Iterator[Edit]:
     ):
         if isinstance(node, (ast.Call, ast.Subscript, ast.BinOp)) and found[1] != "value":
             for name in site.names[:10]:
-                yield from site.replace(node, name, "name", 0.2)
+                yield from site.replace(node, name, "name for more", 0.2)
         for other in _expressions_of(site):
             if other != text:
                 yield from site.replace(node, other, "expression copied", 0.25)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from regreen.repair.operators.site import Site
+from regreen.repair.operators.site import Site, once
 from regreen.repair.source import Edit, binding
 
 SIGN: dict[type[ast.operator], str] = {
@@ -155,19 +155,37 @@ def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
         node, f"-{site.tight(node, 12)}", "sign", 0.95 if key and beside else 0.45 if key else 0.22
     )
     if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-        yield from site.replace(node, f"{text} ** 2", "power", 0.1)
+        yield from site.replace(node, f"{text} ** 2", "power", 0.2 if isinstance(parent, ast.BinOp) else 0.1)
     product = site.tight(node, 11)
     yield from site.replace(node, f"{product} // 2", "half", 0.1)
     yield from site.replace(node, f"{product} * 2", "double", 0.1)
     yield from site.replace(node, f"{product} / 100", "hundredth", 0.08)
     if not isinstance(node, ast.BinOp) and isinstance(parent, _SUMS):
-        others = [name for name in site.names if name not in text][:8]
-        for name in others:
-            rate = 0.3 if name in site.unused else 0.1
+        others = [name for name in site.names if name not in text]
+        others.sort(key=lambda name: name not in _counts(site))
+        for name in others[:8]:
+            rate = 0.3 if name in site.unused else 0.16 if name in _counts(site) else 0.07
             yield from site.replace(node, f"{text} + {name}", "term added", rate)
             yield from site.replace(node, f"{name} + {text}", "term added", rate * 0.6)
             yield from site.replace(node, f"{text} - {name}", "term added", rate)
             yield from site.replace(node, f"{product} * {name}", "factor added", rate)
+
+
+@once
+def _counts(site: Site) -> set[str]:
+    """Names that hold numbers, by what is assigned to them: lengths, sums, whole numbers, places of a range."""
+    found: set[str] = set()
+    for node in ast.walk(site.function) if site.function is not None else ():
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            value = node.value
+            number = isinstance(value, ast.Constant) and type(value.value) in (int, float)
+            counted = isinstance(value, ast.Call) and _called(value) in COUNTING
+            worked = isinstance(value, ast.BinOp) and not isinstance(value.op, ast.Add)
+            if number or counted or worked:
+                found.add(node.targets[0].id)
+        elif isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _called(node.iter) == "range":
+            found |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    return found
 
 
 def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
