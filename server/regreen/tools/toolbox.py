@@ -16,6 +16,7 @@ from regreen.testing.verdict import Verdict
 from regreen.tools import menu
 from regreen.tools.checks import refusal
 from regreen.tools.edits import EditRefused, keeping_ends, replace_once
+from regreen.tools.text_search import TooSlow, matching_lines
 from regreen.workspace.changes import FileChange, sha256
 from regreen.workspace.draft import Draft
 from regreen.workspace.names import PathRefused
@@ -276,23 +277,17 @@ class Toolbox:
 
     def _search_files(self, call: ToolCall) -> str:
         pattern = str(call.arguments.get("pattern", ""))
-        try:
-            wanted = re.compile(pattern)
-        except re.error:
-            wanted = re.compile(re.escape(pattern))
         under = str(call.arguments.get("path") or "").strip("/")
-        found: list[str] = []
-        left_out = 0
-        for path in self._workspace.files("" if under in ("", ".") else self._clean(under)):
-            for number, line in enumerate(self._lines_of(path), 1):
-                if len(line) <= 2000 and wanted.search(line):
-                    if len(found) < SHOWN_MATCHES:
-                        found.append(f"{path}:{number}: {line.strip()[:200]}")
-                    else:
-                        left_out += 1
+        paths = self._workspace.files("" if under in ("", ".") else self._clean(under))
+        try:
+            found = matching_lines(pattern, ((path, self._lines_of(path)) for path in paths))
+        except TooSlow as slow:
+            raise _Refused(str(slow)) from slow
         if not found:
             return f"Nothing matches {pattern!r}."
-        return "\n".join(found) + (f"\n[{left_out} more matches]" if left_out else "")
+        shown = [f"{path}:{number}: {line.strip()[:200]}" for path, number, line in found[:SHOWN_MATCHES]]
+        left_out = len(found) - len(shown)
+        return "\n".join(shown) + (f"\n[{left_out} more matches]" if left_out else "")
 
     def _lines_of(self, path: str) -> list[str]:
         try:
