@@ -130,9 +130,7 @@ def parser() -> argparse.ArgumentParser:
         help="ids as the outcomes show them, the newest is taken back first; default: the latest that wrote here",
     )
     undo.add_argument("--json", action="store_true", help=_JSON)
-    commands.add_parser(
-        "read-reply", help="read tool calls out of replies, JSON Lines in and out"
-    )
+    commands.add_parser("read-reply", help="read tool calls out of replies, JSON Lines in and out")
     return top
 
 
