@@ -28,7 +28,7 @@ LEAST_REPEATED = 0.95
 LEAST_REPEATED_ASKED = 0.93
 """The same where the first turn was a choice, which is a short turn more."""
 
-MOST_NEW = {"twopart": 1100, "refuser": 1300}
+MOST_NEW = {"twopart": 1100, "refuser": 1400}
 """New prompt tokens of a whole run, the warming included and the probe of a new model left out."""
 
 
