@@ -180,7 +180,7 @@ def test_low_confidence_and_more_possibilities_are_said_where_the_decision_is_as
     shown = client.notified("regreen/proposal")["proposal"]
     assert (shown["confidence"], shown["alternatives"]) == ("low", 2)
     assert shown["asks"] == ["shop/cart.py"]
-    ended = client.all("window/showMessage")[-1]["message"]
+    ended = client.notified("window/showMessage")["message"]
     assert "Confidence is low" in ended
 
 
