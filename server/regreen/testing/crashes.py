@@ -12,6 +12,8 @@ from regreen.testing.report import Failure, Frame, TestRecord
 
 _FATAL = re.compile(r"Fatal Python error: (.*)")
 _FRAME = re.compile(r'^  File "([^"]+)", line (\d+) in (.+)$', re.MULTILINE)
+_HEAD = re.compile(r"\A.*?^collected \d+ items?[^\n]*\n", re.MULTILINE | re.DOTALL)
+"""What pytest prints before its tests: folders of ours among it."""
 _SHOWN = 4000
 
 
@@ -27,7 +29,8 @@ def crashed(record: TestRecord, returncode: int | None, output: str, host: Host)
     frames = tuple(reversed(_frames(text, host)))
     if frames:
         message += f" in {frames[-1].path}, line {frames[-1].line}"
-    failure = Failure("crashed", message, frames=frames, text=text[:_SHOWN], output=output[-_SHOWN:].strip())
+    printed = _HEAD.sub("", output)[-_SHOWN:].strip()
+    failure = Failure("crashed", message, frames=frames, text=text[:_SHOWN], output=printed)
     return replace(record, failure=failure)
 
 
