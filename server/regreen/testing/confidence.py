@@ -60,7 +60,7 @@ def confidence(
     points -= 2 if still_failing > 1 else 1 if still_failing else 0
     if tests <= 2:
         points -= 1
-    if points >= 2 and (not kind or kind in SURE) and not unlikely:
+    if points >= 2 and (not kind or kind in SURE) and not others and not unlikely:
         return "high"
     return "medium" if points >= 0 else "low"
 

@@ -209,6 +209,8 @@ def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
             kept = isinstance(target, (ast.Attribute, ast.Subscript))
             for i, new in enumerate(("+=", "-=", "*=", "|=")):
                 weight = (0.6 if kept else 0.4) - 0.12 * i
+                if site.code(target) in site.code(node.value):  # `x = x * y` holds what `x *= y` would
+                    weight *= 0.3
                 yield from site.edit(start, end, gap.replace("=", new), node.lineno, "assignment", weight)
         name = source.code(target)
         if isinstance(node.value, (ast.BinOp, ast.Call, ast.Name)) and not kept_in(node.value, name):
