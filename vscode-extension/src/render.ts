@@ -246,3 +246,8 @@ function renderEvidence(failure: { type?: string; message?: string; frames?: { p
   const where = place ? ` at ${place.path}:${place.line}` : "";
   return [info(`  fails${where}: ${shorten([failure.type, failure.message].filter(Boolean).join(": "), 200)}`)];
 }
+
+/** The setting that an explanation names as the permission which a test needs, or undefined. */
+export function permissionNamed(explanation: string | undefined): string | undefined {
+  return /\bin VS Code (regreen\.(?:allowNetwork|readablePaths|environment))\b/.exec(explanation ?? "")?.[1];
+}

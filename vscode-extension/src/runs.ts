@@ -4,7 +4,7 @@ import { performance } from "node:perf_hooks";
 import * as vscode from "vscode";
 import type { Explorer } from "./explorer";
 import { ASK, EXTEND, FIX, UNDO, type Asked, type Budget, type FixAnswer, type Outcome, type QueueNotice, type RunEvent } from "./protocol";
-import { cautions, outcomeWord, RunLog, sentAway, shorten, type Line } from "./render";
+import { cautions, outcomeWord, permissionNamed, RunLog, sentAway, shorten, type Line } from "./render";
 import type { Review } from "./review";
 import type { ServerOptions } from "./settings";
 import type { Status } from "./status";
@@ -21,6 +21,7 @@ const TERMINAL = "Put Command into Terminal";
 const KEY = "Set API Key…";
 const GOING = "going";
 const DOCTOR = "Check What Is Missing";
+const PERMISSION = "Open the Setting";
 
 /** A run that is going, as it is kept for the case that the window goes away under it. */
 interface Going {
@@ -237,7 +238,7 @@ export class Runs {
         break;
       case "setup_problem":
       case "error":
-        pressed = await vscode.window.showErrorMessage(text, ...(/_API_KEY\b/.test(outcome.explanation ?? "") ? [KEY] : []), ...(outcome.command ? [TERMINAL] : []), DOCTOR, ...common);
+        pressed = await vscode.window.showErrorMessage(text, ...remedies(outcome), DOCTOR, ...common);
         break;
       case "not_verified":
         pressed = await vscode.window.showWarningMessage(text, ...(asked && !unlocked ? [WRITE_TEST] : []), ...common);
@@ -266,6 +267,7 @@ export class Runs {
     else if (button === UNDOABLE) await this.undo(outcome.run);
     else if (button === DOCTOR) await vscode.commands.executeCommand("regreen.doctor");
     else if (button === KEY) await vscode.commands.executeCommand("regreen.setApiKey");
+    else if (button === PERMISSION) await vscode.commands.executeCommand("workbench.action.openSettings", permissionNamed(outcome.explanation));
     else if (button === TERMINAL && outcome.command) this.inTerminal(outcome.command, asked);
     else if (button === MORE && asked) await this.again(asked, outcome);
     else if (button === UNLOCK && asked) await this.unlocked(asked);
@@ -307,6 +309,13 @@ export class Runs {
       unlockTests: true,
     });
   }
+}
+
+/** The buttons that mend what kept a run from its work: a key, a permission for the tests, a command. */
+function remedies(outcome: Outcome): string[] {
+  const key = /_API_KEY\b/.test(outcome.explanation ?? "") ? [KEY] : [];
+  const permission = permissionNamed(outcome.explanation) ? [PERMISSION] : [];
+  return [...key, ...permission, ...(outcome.command ? [TERMINAL] : [])];
 }
 
 /** Tests are locked; only the person, and only for one run, can allow changes to them. */

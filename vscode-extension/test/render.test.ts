@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent, Verdict } from "../src/protocol";
-import { cautions, countChanges, guarded, nameProposal, RunLog, sentAway, shorten, showCall, showSeal, showSeconds, showTokens, showVerdict } from "../src/render";
+import { cautions, countChanges, guarded, nameProposal, permissionNamed, RunLog, sentAway, shorten, showCall, showSeal, showSeconds, showTokens, showVerdict } from "../src/render";
 
 const RED: Verdict = {
   target: "failed", fixed: false, progress: "forward", passed: 3, failed: 1, collected_before: 4, collected_after: 4, newly_failing: [], reason: "assert 400 == 360",
@@ -109,4 +109,11 @@ test("the policy of a page stands before everything in it", () => {
     assert.ok(!/script-src|unsafe-eval|https?:/.test(made.slice(0, made.indexOf(">", 20) + 1)));
     assert.equal(made.match(/<!doctype/gi)?.length, 1);
   }
+});
+
+test("the permission that a test needs is found in the words of the outcome, and nothing else is", () => {
+  assert.equal(permissionNamed("a sealed run cannot reach it: --allow-network (in VS Code regreen.allowNetwork) allows it"), "regreen.allowNetwork");
+  assert.equal(permissionNamed("kept out: --readable /srv/data (in VS Code regreen.readablePaths) allows it"), "regreen.readablePaths");
+  assert.equal(permissionNamed("No module named 'yaml' (in VS Code regreen.seal)"), undefined);
+  assert.equal(permissionNamed(undefined), undefined);
 });
