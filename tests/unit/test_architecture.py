@@ -79,8 +79,6 @@ def test_a_run_with_the_built_in_search_needs_the_standard_library_and_platformd
     assert done.stdout.strip() == "[]", done.stderr
 
 
-
-
 def test_no_module_is_overlong() -> None:
     long = {
         str(file.relative_to(PACKAGE))
