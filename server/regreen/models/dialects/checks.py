@@ -25,20 +25,24 @@ _KEPT = (
 )
 _NOUN = r"(?:code|class|classes|file|functions?|methods?|module|implementation|imports?|body|program|script|tests?|logic|lines|definitions?)"
 _TAIL = (
-    r"(?: (?:(?:is|are|remains?|stays?|goes|follows?|kept)(?: exactly| completely)?)?(?: ?(?:the same|unchanged|as (?:before|is|above|it was)|"
+    r"(?: (?:(?:is|are|remains?|stays?|goes|follows?|kept)(?: exactly| completely)?)?(?: ?\(?(?:the same|unchanged|as (?:before|is|above|it (?:was|is)|they (?:were|are))|"
     r"here|below|above|omitted|same|untouched|intact|follows?))?(?: (?:here|as before|for brevity|below|above))?)?"
 )
 _PLACEHOLDER_LINE = re.compile(
-    rf"^[ \t]*(?:\#|//|--|/\*|<!--|\(|\[|<)*[ \t]*(?:"
+    rf"^(?:\#|//|/\*|<!--|[-=~*(\[<{{ \t])*(?:"
     rf"{_DOTS}[^\n]*\b{_KEPT}\b[^\n]*"
     rf"|[^\n#'\"]*\b{_KEPT}\b[^\n'\"]*{_DOTS}[ \t]*(?:\*/|-->|\)|\]|>)?"
     rf"|(?:the |your |all (?:the )?)?(?:rest|remainder) of (?:the |your |this )?(?:existing |original )?{_NOUN}{_TAIL}"
     rf"|(?:the |your |all (?:the )?)?(?:existing|remaining|previous|original|other) (?:\w+ )?{_NOUN}{_TAIL}"
-    rf"|(?:your|insert|add|put) (?:\w+ ){{0,3}}code (?:goes )?here|(?:code |lines |rest )?(?:omitted|unchanged)(?: for brevity)?|same as (?:before|above)"
+    rf"|(?:your|insert|add|put) (?:\w+ ){{0,3}}code (?:goes )?here|(?:code |lines |rest )?(?:omitted|unchanged)(?: for brevity)?|same as (?:before|above|(?:in )?(?:the )?original)"
     rf"|no changes? (?:here|below|above|needed)|keep (?:the )?(?:rest|everything)[^\n]*|unchanged code[^\n]*"
-    rf")[ \t]*(?:\*/|-->|\)|\]|>)*\.?[ \t]*$",
+    rf")(?:\*/|[-=~*)\]>}}. \t])*$",
     re.IGNORECASE,
 )
+_HINT = re.compile(
+    r"rest of|remain|unchanged|existing|previous|original|here|same as|omitted|other", re.IGNORECASE
+)
+_HEADING = re.compile(r"[-=~*]{2,} *(?:other|remaining) \w+ *[-=~*]{2,}", re.IGNORECASE)
 _COMMENT = re.compile(r"^[ \t]*(?:\#|//|--|/\*|<!--|\(|\[|<|\.{3}|…)")
 _CHEATS = re.compile(
     r"""["'](?:py)?\.?(?:pytest|unittest)["']\s+(?:not\s+)?in\s+sys\.modules|PYTEST_CURRENT_TEST|_called_from_test|sys\.modules(?:\.get\(|\[)["']pytest"""
@@ -52,17 +56,14 @@ _EMPTY_OK = ("__init__.py", ".gitkeep", "py.typed", ".keep")
 
 def placeholder_in(text: str, known: str = "") -> str:
     """The first line that stands for code not shown; "" when there is none. Lines of `known` (the file) are real."""
-    if (
-        "…" not in text
-        and "..." not in text
-        and not re.search(r"rest of|remain|unchanged|existing|previous|here|same as|omitted|other", text)
-    ):
+    if "…" not in text and "..." not in text and not _HINT.search(text):
         return ""
     for line in text.split("\n"):
         if (
             len(line) < 300
             and _COMMENT.match(line)
             and _PLACEHOLDER_LINE.match(line)
+            and not _HEADING.search(line)
             and line.strip() not in known
         ):
             return line
