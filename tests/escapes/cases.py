@@ -394,6 +394,39 @@ time.sleep(60)
         limits={"memory": 300 << 20, "wall": 30},
     ),
     Case(
+        "reads the keys of the computer's servers",
+        """
+for folder in ("/etc/ssl/private", "/etc/pki/tls/private", "/etc/ssh"):
+    attempt(folder, lambda: os.listdir(folder))
+attempt("key", lambda: open("/etc/ssl/private/ssl-cert-snakeoil.key").read())
+""",
+    ),
+    Case(
+        "fills the memory with files in memory",
+        """
+held = [os.memfd_create("x") for _ in range(20)]
+for fd in held:
+    os.write(fd, b"x" * (30 << 20))
+time.sleep(60)
+""",
+        statuses=("memory_limit",),
+        limits={"memory": 300 << 20, "wall": 30},
+    ),
+    Case(
+        "fills the disk with files that have no name",
+        """
+held = []
+for number in range(300):
+    held.append(open("big", "w+b", buffering=0))
+    os.unlink("big")
+    held[-1].write(b"x" * (1 << 20))
+    os.fsync(held[-1].fileno())
+time.sleep(60)
+""",
+        statuses=("memory_limit",),
+        limits={"disk": 40 << 20, "wall": 30},
+    ),
+    Case(
         "prints without end",
         """
 print("the head")

@@ -174,6 +174,35 @@ async def test_a_tree_that_eats_memory_is_stopped(place: Place):
     assert ended.status == "memory_limit", ended
 
 
+async def test_memory_in_files_without_a_name_counts(place: Place):
+    eat = (
+        "import os, time\nheld = [os.memfd_create('x') for _ in range(8)]\n"
+        "for fd in held: os.write(fd, b'x' * (60 << 20))\ntime.sleep(60)"
+    )
+    ended = await place.run(eat, Limits(wall=30, memory=300 << 20))
+    assert ended.status == "memory_limit", ended
+
+
+@pytest.mark.parametrize("where", ["made", "SCRATCH/made"])
+@pytest.mark.parametrize("then", ["", "os.unlink(name)"])
+async def test_what_fills_the_disk_is_stopped_wherever_it_lies(place: Place, where: str, then: str):
+    name = where.replace("SCRATCH", str(place.access.scratch))
+    fill = f"""
+import os, time
+held = []
+for number in range(200):
+    name = {name!r} + str(number)
+    held.append(open(name, "wb", buffering=0))
+    {then or "pass"}
+    held[-1].write(b"x" * (1 << 20))
+    os.fsync(held[-1].fileno())
+time.sleep(60)
+"""
+    ended = await place.run(fill, Limits(wall=30, disk=40 << 20))
+    assert ended.status == "memory_limit", ended
+    assert "to the disk" in ended.detail
+
+
 async def test_one_process_gets_a_memory_error_at_the_limit(place: Place):
     code = "try:\n    bytearray(3 << 30)\nexcept MemoryError:\n    print('refused')"
     ended = await place.run(code, Limits(wall=30, memory=1 << 30))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from regreen.testing.seal.process import _size  # pyright: ignore[reportPrivateUsage]
+from regreen.testing.seal.usage import _size  # pyright: ignore[reportPrivateUsage]
 from regreen.workspace.remove import remove_tree
 from regreen.workspace.trial import Trial
 

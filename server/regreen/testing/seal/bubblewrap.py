@@ -32,7 +32,8 @@ from regreen.errors import RegreenError
 from regreen.testing.seal import environment, mounts, seccomp
 from regreen.testing.seal.door import Access, Limits
 from regreen.testing.seal.privileges import give, is_root, nobody
-from regreen.testing.seal.process import SealedProcess, descendants, is_dead, rlimits
+from regreen.testing.seal.process import SealedProcess, rlimits
+from regreen.testing.seal.usage import descendants, is_dead
 
 # Never looked up in PATH, which the workspace or the editor may have changed.
 PLACES = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap")
@@ -75,7 +76,7 @@ class Bubblewrap:
         token = f"regreen-{os.urandom(8).hex()}"
         popen, info = self._launch(token, argv, access, limits, env or {}, inherit)
         hold = _Space(popen, info)
-        running = SealedProcess(popen, hold, token.encode(), limits, access.tree)
+        running = SealedProcess(popen, hold, token.encode(), limits, (access.tree, access.scratch))
         await running.up(hold.let_go)
         return running
 

@@ -19,7 +19,7 @@ from regreen.errors import RegreenError
 from regreen.testing.seal import environment, seccomp
 from regreen.testing.seal.door import Access, Limits
 from regreen.testing.seal.launching import LAUNCHER, launch, private_folders
-from regreen.testing.seal.libraries import interpreter_paths, user_site
+from regreen.testing.seal.libraries import CERTIFICATES, interpreter_paths, user_site
 from regreen.testing.seal.privileges import give, is_root, nobody
 from regreen.testing.seal.process import SealedProcess
 
@@ -28,8 +28,8 @@ from regreen.testing.seal.process import SealedProcess
 NEEDED_VERSION = 3
 _READABLE = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store",
-    "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/alternatives", "/etc/ssl", "/etc/ca-certificates",
-    "/etc/pki", "/etc/crypto-policies", "/etc/mime.types", "/etc/fonts", "/etc/protocols", "/etc/services",
+    "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/alternatives", "/etc/ca-certificates",
+    *(f"/etc/{name}" for name in CERTIFICATES), "/etc/crypto-policies", "/etc/mime.types", "/etc/fonts", "/etc/protocols", "/etc/services",
     "/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf",
     "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems",
     "/dev/urandom", "/dev/random", "/dev/zero",

@@ -15,7 +15,8 @@ from typing import Any
 
 from regreen.errors import RegreenError
 from regreen.testing.seal.door import Access, Limits
-from regreen.testing.seal.process import SealedProcess, is_dead, rlimits
+from regreen.testing.seal.process import SealedProcess, rlimits
+from regreen.testing.seal.usage import is_dead
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 
@@ -67,7 +68,7 @@ async def launch(
     finally:
         os.close(tell)
     hold = _Group(popen, told, sweeps)
-    running = SealedProcess(popen, hold, token.encode(), limits, access.tree)
+    running = SealedProcess(popen, hold, token.encode(), limits, (access.tree, access.scratch))
     hold.say_go()
     await running.up()
     return running

@@ -12,6 +12,13 @@ from pathlib import Path
 from regreen.errors import RegreenError
 
 _SYSTEM = (Path("/usr"), Path("/bin"), Path("/lib"), Path("/lib64"), Path("/sbin"))
+CERTIFICATES = (
+    "ssl/certs", "ssl/cert.pem", "ssl/ca-bundle.pem", "ssl/openssl.cnf", "ssl/ct_log_list.cnf",
+    "pki/ca-trust", "pki/java", "pki/tls/certs", "pki/tls/cert.pem", "pki/tls/openssl.cnf", "pki/tls/openssl.d",
+)  # fmt: skip
+"""Below /etc: what everybody may read of TLS. Beside it lie the private keys of the computer's own servers
+(`ssl/private`), which root, or a user of the group, can read."""
+
 _PARTS = ("bin", "lib", "lib64", "libexec", "include", "share", "pyvenv.cfg", "Python", "Resources")
 
 

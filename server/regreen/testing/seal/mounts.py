@@ -12,11 +12,11 @@ from pathlib import Path
 
 from regreen.errors import RegreenError
 from regreen.testing.seal.door import Access, Limits
-from regreen.testing.seal.libraries import interpreter_paths, user_site, within
+from regreen.testing.seal.libraries import CERTIFICATES, interpreter_paths, user_site, within
 from regreen.testing.seal.privileges import is_root, nobody
 
 # "ca-certificates": where it holds certificates (Arch, for one), not where it only says how to gather them.
-_ETC_FOLDERS = ("alternatives", "ssl", "ca-certificates/extracted", "pki", "crypto-policies", "fonts")
+_ETC_PLACES = ("alternatives", "ca-certificates/extracted", "crypto-policies", "fonts", *CERTIFICATES)
 _ETC_FILES = ("ld.so.cache", "localtime", "timezone", "mime.types", "protocols", "services")
 _ETC_FILES_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "gai.conf")
 _LARGEST_FILE = 1 << 20
@@ -159,11 +159,12 @@ def _system(network: bool) -> Iterable[Step]:
     for name, content in contents.items():
         if len(content) <= _LARGEST_FILE:
             yield ("--perms", "0644", "--file", content, f"/etc/{name}")
-    for name in _ETC_FOLDERS:
-        if Path("/etc", name).is_dir():
-            if "/" in name:
-                yield ("--perms", "0755", "--dir", str(Path("/etc", name).parent))
-            yield ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+    for name in _ETC_PLACES:
+        path = Path("/etc", name)
+        if path.exists():
+            for parent in list(reversed(path.parents))[2:]:
+                yield ("--perms", "0755", "--dir", str(parent))
+            yield ("--ro-bind-try", str(path), str(path))
 
 
 def _parents(path: Path, covered: list[Path], memory: tuple[Path, ...]) -> list[Step]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from regreen.errors import RegreenError
+from regreen.testing.seal import usage
 from regreen.testing.seal.door import Finished, Limits, Status
 from regreen.testing.seal.output import Output
 
@@ -57,10 +57,16 @@ class SealedProcess:
     """
 
     def __init__(
-        self, popen: subprocess.Popen[bytes], hold: Hold, token: bytes, limits: Limits, tree: Path
+        self,
+        popen: subprocess.Popen[bytes],
+        hold: Hold,
+        token: bytes,
+        limits: Limits,
+        folders: Sequence[Path],
     ) -> None:
+        """`folders` are those that the tree can write to."""
         assert popen.stdout is not None
-        self._popen, self._hold, self._limits, self._tree = popen, hold, limits, tree
+        self._popen, self._hold, self._limits, self._folders = popen, hold, limits, folders
         self._loop = asyncio.get_running_loop()
         self._begun = time.monotonic()
         self._output = Output(limits.output, token)
@@ -70,7 +76,8 @@ class SealedProcess:
         self._started: asyncio.Future[None] = self._loop.create_future()
         self._timers: list[asyncio.TimerHandle] = []
         self._pidfd = -1
-        self._free = _free_space(tree)
+        self._free = [usage.free_space(folder) for folder in folders]
+        self._free_memory = usage.free_memory()[0]
         self._out = popen.stdout.fileno()
         os.set_blocking(self._out, False)
         self._loop.add_reader(self._out, self._read)
@@ -122,16 +129,31 @@ class SealedProcess:
         """Look at memory and at what was written; the kernel's own limits hold for one process only."""
         if self._done.done():
             return
-        used = _resident(self._hold.root)
-        if used > self._limits.memory:
-            return self._stop("memory_limit", f"used more than {self._limits.memory >> 20} MB of memory")
-        if self._free - _free_space(self._tree) > self._limits.disk // 2:
-            written = _size(self._tree, self._limits.disk)
-            if written > self._limits.disk:
-                return self._stop(
-                    "memory_limit", f"wrote more than {self._limits.disk >> 20} MB into the trial"
-                )
+        if why := self._too_much_memory():
+            return self._stop("memory_limit", why)
+        shrunk = [
+            before - usage.free_space(folder)
+            for before, folder in zip(self._free, self._folders, strict=True)
+        ]
+        disk = self._limits.disk
+        if max(shrunk) > disk // 2 and usage.written(self._folders, self._hold.root, disk) > disk:
+            return self._stop("memory_limit", f"wrote more than {disk >> 20} MB to the disk")
         self._after(_TICK, self._tick)
+
+    def _too_much_memory(self) -> str:
+        """What is wrong, "" when nothing is. Some memory belongs to no process that could be asked (segments shared by key,
+        what waits in sockets): it counts only when the whole computer runs out, which a model that loads can look like."""
+        limit = self._limits.memory
+        used, root = usage.resident(self._hold.root), self._hold.root
+        free, whole = usage.free_memory()
+        shrunk = self._free_memory - free
+        if used <= limit and shrunk > limit // 2:
+            used += usage.in_memory(self._folders, root, limit - used)
+        if used > limit:
+            return f"used more than {limit >> 20} MB of memory"
+        if shrunk > limit and free < whole // 32:
+            return f"this computer has only {free >> 20} MB of memory left"
+        return ""
 
     def _after(self, seconds: float, call: Callable[[], None]) -> None:
         self._timers = [
@@ -225,64 +247,6 @@ class SealedProcess:
             if code is None:
                 status, detail = "seal_failed", "the launcher was killed from outside"
         return Finished(status, code, self._output.bytes(), self._output.cut, seconds, detail)
-
-
-def descendants(root: int) -> list[int]:
-    """`root` and everything below it that /proc shows; [] where there is no such process or no /proc."""
-    found: list[int] = []
-    todo = [root] if root > 0 else []
-    while todo:
-        pid = todo.pop()
-        found.append(pid)
-        with contextlib.suppress(OSError, ValueError):
-            for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-                with open(f"/proc/{pid}/task/{thread}/children", "rb") as children:
-                    todo += [int(child) for child in children.read().split()]
-    return found
-
-
-def is_dead(pid: int) -> bool:
-    """True when the process does not exist or only waits to be reaped."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            text = stat.read()
-    except OSError:
-        return True
-    return text[text.rindex(b")") + 2 :][:1] == b"Z"
-
-
-def _resident(root: int) -> int:
-    """Resident bytes of a process tree. Shared pages count once for each process: too much rather than too little."""
-    pages = 0
-    for pid in descendants(root):
-        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/statm", "rb") as statm:
-            pages += int(statm.read().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _free_space(folder: Path) -> int:
-    try:
-        found = os.statvfs(folder)
-    except OSError:
-        return 0
-    return found.f_bavail * found.f_frsize
-
-
-def _size(folder: Path, enough: int) -> int:
-    """Bytes on disk below `folder`; stops counting above `enough`. What lies too deep to be looked at counts as that."""
-    total, todo = 0, [str(folder)]
-    while todo and total <= enough:
-        try:
-            with os.scandir(todo.pop()) as entries:
-                for entry in entries:
-                    with contextlib.suppress(FileNotFoundError):
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
-                        if entry.is_dir(follow_symlinks=False):
-                            todo.append(entry.path)
-        except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
-                return enough + 1
-    return total
 
 
 def rlimits(limits: Limits, shared: bool) -> dict[str, int]:
