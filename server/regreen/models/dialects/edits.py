@@ -72,11 +72,13 @@ def read(text: str, scene: Scene, path: str = "", ended: bool = True) -> list[As
             done.append(edit)
         elif found := _PATCH_FILE.match(line):
             if found.group(1).lower() == "delete":
-                return scene.fault("bad_arguments", f"Files cannot be deleted: '{found.group(2)}' was kept.")
+                return _deletes(scene, found.group(2))
             named = found.group(2)
             edits, at, whole = _hunks(lines, at + 1, named, found.group(1).lower() == "add")
             done += edits
         elif line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
+            if lines[at + 1][4:].split("\t")[0].strip() == "/dev/null":
+                return _deletes(scene, _diff_name(line) or named)
             named = _diff_name(lines[at + 1]) or _diff_name(line) or named
             edits, at, whole = _hunks(lines, at + 2, named, "/dev/null" in line)
             done += edits
@@ -90,6 +92,10 @@ def read(text: str, scene: Scene, path: str = "", ended: bool = True) -> list[As
     if (envelope or not whole) and not ended:
         return corrective.cut(scene, "inside a diff, before its end", named or scene.path())
     return _as_calls(done, scene, text)
+
+
+def _deletes(scene: Scene, path: str) -> Fault:
+    return scene.fault("bad_arguments", f"Files cannot be deleted: '{path}' was kept.")
 
 
 def read_bare(lines: list[str], scene: Scene, path: str) -> list[Asked] | Fault:

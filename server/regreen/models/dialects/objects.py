@@ -21,6 +21,7 @@ _LIST_KEYS = (
     "tool_calls", "calls", "actions", "tool_uses", "function_calls", "toolCalls", "tools", "commands", "steps", "plan",
     "functions", "tool_call", "function_call", "action", "function", "tool", "message", "choices", "response", "output", "next_action",
 )  # fmt: skip
+_AS_KNOWN = {key.lower(): key for key in (*_NAME_KEYS, *_ARGUMENT_KEYS, *_LIST_KEYS)}
 _RESULT_ROLES = frozenset(("tool", "user", "function", "system", "observation"))
 
 
@@ -31,7 +32,7 @@ def calls_in(value: object, scene: Scene, guessed: bool = False, depth: int = 0)
     items = as_list(value)
     if items:
         return [call for item in items[:60] for call in calls_in(item, scene, guessed, depth + 1)]
-    given = as_mapping(value)
+    given = _known_keys(as_mapping(value))
     if not given or str(given.get("role")) in _RESULT_ROLES:
         return []
     if call := _one(given, scene, guessed):
@@ -49,6 +50,14 @@ def calls_in(value: object, scene: Scene, guessed: bool = False, depth: int = 0)
         ):
             return found
     return []
+
+
+def _known_keys(given: dict[str, Any]) -> dict[str, Any]:
+    """The same object with its own keys as they are known here, whatever their case: `Name`, `ARGUMENTS`."""
+    renamed = {key: _AS_KNOWN.get(key.strip().lower(), key) for key in given}
+    if len(set(renamed.values())) < len(given):
+        return given
+    return {renamed[key]: value for key, value in given.items()}
 
 
 def _one(given: dict[str, Any], scene: Scene, guessed: bool) -> Asked | None:
