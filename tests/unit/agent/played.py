@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from regreen.agent.conversation import Message, Reply, Request, ToolCall, ToolSpec
 from regreen.agent.model import Listener
+from regreen.agent.search import Option
 from regreen.agent.stops import Fixed
 
 FAILURE = "E   assert 1 == 2"
@@ -62,6 +63,9 @@ class World:
         if self.edits >= self.fixed_after:
             raise Fixed("It passes.")
         return [Outcome(call, f"result of {call.name} {len(self.carried)}") for call in calls]
+
+    async def offer(self, option: Option, why: str) -> Outcome:
+        return (await self.carry_out(option.calls, why, option.confidence))[-1]
 
     def forget(self) -> None:
         self.forgotten += 1
