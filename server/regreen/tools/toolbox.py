@@ -261,6 +261,11 @@ class Toolbox:
                 + '", "find": "…", "replace": "…"}, or run_tests.'
             )
         shown = lines[first - 1 : last][:SHOWN_LINES]
+        if lines and not shown:
+            raise _Refused(
+                f"{path} has {len(lines)} lines: there is nothing from line {first} to line {last}."
+                " Leave out start_line and end_line to read it all."
+            )
         head = f"{path}, lines {first}-{first - 1 + len(shown)} of {len(lines)}:\n"
         rest = last - first + 1 - len(shown)
         tail = f"\n[{rest} more lines: read them with start_line {first + len(shown)}]" if rest > 0 else ""

@@ -143,6 +143,15 @@ async def test_a_file_is_read_with_its_line_numbers_named(bag: Bag) -> None:
     assert said == ["shop/cart.py, lines 5-6 of 6:\ndef count(a):\n    return a"]
 
 
+@pytest.mark.parametrize(("start", "end", "said_end"), [(90, None, 6), (5, 2, 2)])
+async def test_lines_that_a_file_does_not_have_are_said_to_be_none(
+    bag: Bag, start: int, end: int | None, said_end: int
+) -> None:
+    asked = {"path": "shop/cart.py", "start_line": start, **({} if end is None else {"end_line": end})}
+    (said,) = await bag.ask(("read_file", asked))
+    assert f"has 6 lines: there is nothing from line {start} to line {said_end}." in said
+
+
 async def test_the_third_identical_read_is_not_carried_out(bag: Bag) -> None:
     read = ("read_file", {"path": "shop/cart.py"})
     said = await bag.ask(read, read, read)
