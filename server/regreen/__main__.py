@@ -29,6 +29,17 @@ def _leave(number: int, frame: object) -> None:
     os._exit(4)
 
 
+def _end(code: int) -> None:
+    """The end of a run that has said and closed all it had: taking the interpreter apart would only keep the person
+    waiting, as would a library that is still being loaded."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            code = code or 1
+    os._exit(code)
+
+
 def main() -> int:
     """The `regreen` command; returns the exit code."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -38,7 +49,10 @@ def main() -> int:
 
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return command()
+    code = command()
+    if sys.argv[1:2] in (["fix"], ["ask"]):
+        _end(code)
+    return code
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from regreen.models.assemble import OllamaReply
 from regreen.models.faults import FieldRefused, NoToolSupport, Progress, Trouble, persist
 from regreen.models.history import PrefixMeter
 from regreen.models.hosts import is_local
+from regreen.models.loading import load
 from regreen.models.served import ServedModel
 from regreen.models.text_tools import tools_text
 
@@ -102,7 +102,7 @@ class OllamaModel(ServedModel):
 
     async def _connect(self) -> OllamaWire:
         if self._wire is None:
-            await asyncio.to_thread(importlib.import_module, "regreen.models.ollama_wire")
+            await load("regreen.models.ollama_wire")
             from regreen.models.ollama_wire import OllamaWire
 
             self._wire = OllamaWire(self._url, self._model, self._between)

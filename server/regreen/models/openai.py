@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from regreen.models import canary, history, limits, probe
 from regreen.models.assemble import OpenAIReply, json_object
 from regreen.models.faults import FieldRefused, NoToolSupport, Trouble
 from regreen.models.hosts import is_local
+from regreen.models.loading import load
 from regreen.models.openai_words import OpenAIWords
 from regreen.models.prices import Price, entry_of, price_of, told_cost
 from regreen.models.served import Cut, ServedModel
@@ -116,7 +116,7 @@ class OpenAIModel(ServedModel):
 
     async def _connect(self) -> OpenAIWire:
         if self._wire is None:
-            await asyncio.to_thread(importlib.import_module, "regreen.models.openai_wire")
+            await load("regreen.models.openai_wire")
             from regreen.models.openai_wire import OpenAIWire
 
             self._wire = OpenAIWire(self._url, self._key, self._words, self._between)
