@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from runs.process import ACCEPT_ALL, Run, contents
+from scripted.answers import Answer
 from scripted.fixtures import StartScripted
+from scripted.policies import Policy
 
 TASK = "There's a bug in bug.py, find and fix it"
 BUG = "def mean(values):\n    return sum(values) / 2\n"
@@ -38,6 +40,27 @@ def test_without_tests_the_outcome_is_not_verified_and_shows_what_was_checked(
     assert "divided by 2 instead of" in outcome["explanation"]
     assert "3.0" in outcome["summary"]
     assert "write one" in outcome["summary"]
+    assert "Accepted edits stay in bug.py" in outcome["summary"]
+
+
+def test_a_rejected_change_is_not_told_as_one_that_was_made(folder: Path, scripted: StartScripted) -> None:
+    run = Run(
+        folder, TASK, "--model", "ollama:qwen2.5:3b", "--base-url", scripted("explorer").url, command="ask"
+    )
+    run.say({"decision": "reject", "proposal": "*", "reason": "not so"})
+    run.hang_up()
+    code, outcome = run.end()
+    assert (code, outcome["outcome"]) == (4, "rejected")
+    assert "No file was changed." in outcome["summary"]
+    assert "now it divides" not in outcome["explanation"] + outcome["summary"]
+    assert (folder / "bug.py").read_text() == BUG
+
+
+def test_where_nothing_was_changed_it_says_so(folder: Path, scripted: StartScripted) -> None:
+    run = ask(folder, scripted(Policy(lambda seen: Answer("There is no bug."))).url)
+    code, outcome = run.end()
+    assert (code, outcome["outcome"]) == (1, "not_verified")
+    assert "No file was changed." in outcome["summary"]
 
 
 def test_every_call_is_logged_with_its_arguments_and_its_result_in_order(

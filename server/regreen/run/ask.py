@@ -68,8 +68,10 @@ class AskSession(Session):
             model, toolbox, self.tools, bench, self._budget, self._listener, self._emit, verified=False
         )
         stop = await self._agent.run(prompt.opening(self._opening(report), system=self.system))
-        if isinstance(stop, NotVerified) and desk.written:
+        if isinstance(stop, NotVerified) and (desk.written or not desk.rejected):
             return stop
+        if isinstance(stop, NotVerified):
+            return Rejected("The last proposal was rejected, and there was nothing else to show.")
         if isinstance(stop, Stuck) and desk.rejected:
             return Rejected(f"The last proposal was rejected, and there was nothing else to show. {stop}")
         return stop

@@ -88,6 +88,8 @@ class Ending:
                 )
             return "\n".join(line for line in lines if line)
         lines = [f"{_HEADS[self.stop.outcome]}: {self.stop}"]
+        if self.stop.outcome == "not_verified":
+            lines.append(self._kept())
         if self.stop.outcome in ("budget", "stuck", "rejected", "cancelled"):
             lines += self._state()
         if self.stop.outcome in ("budget", "stuck"):
@@ -98,13 +100,15 @@ class Ending:
             )
         return "\n".join([*lines, *self.notes])
 
+    def _kept(self) -> str:
+        if not self.written:
+            return "No file was changed."
+        names = ", ".join(sorted({change.path for change in self.written}))
+        return f"Accepted edits stay in {names}; `regreen undo {self.run}` takes them back."
+
     def _state(self) -> list[str]:
         lines = [f"Tried: {self.tried} edit{'' if self.tried == 1 else 's'}."] if self.tried else []
-        if self.written:
-            names = ", ".join(sorted({change.path for change in self.written}))
-            lines.append(f"Accepted edits stay in {names}; `regreen undo {self.run}` takes them back.")
-        else:
-            lines.append("No file was changed.")
+        lines.append(self._kept())
         if partial := self._partial():
             names = ", ".join(change.path for change in partial)
             if self.best and self.best[0].fixed:
