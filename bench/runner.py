@@ -27,8 +27,8 @@ from environments import person_python
 from regreen.testing.runner import TestRunner
 from regreen.testing.seal.choose import choose
 from regreen.testing.seal.door import Seal
-from regreen.testing.seal.process import descendants
 from regreen.testing.seal.unsealed import Unsealed
+from regreen.testing.seal.usage import descendants
 from regreen.workspace.trial import Trial
 
 PROCESSOR_RUNS = 40
