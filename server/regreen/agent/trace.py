@@ -6,6 +6,7 @@ Every line holds "at", the seconds since the run began. A `span` line says who h
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regreen.agent.conversation import Reply, ToolCall, Usage
-from regreen.errors import UsageError
+from regreen.errors import RegreenError, UsageError
 
 
 class TraceWriter:
@@ -27,17 +28,31 @@ class TraceWriter:
         begun = time.monotonic()
         self._elapsed = elapsed or (lambda: time.monotonic() - begun)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._broken = False
         self._file = path.open("a", encoding="utf-8", errors="backslashreplace")
 
     def write(self, event: Mapping[str, Any]) -> None:
-        """Add one event, with its time."""
+        """Add one event, with its time.
+
+        Raises RegreenError, once, when the disk does not take it: that ends the run, whose outcome is still told.
+        """
+        if self._broken:
+            return
         timed = {**event, "at": round(self._elapsed(), 3)}
-        self._file.write(json.dumps(timed, ensure_ascii=False) + "\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(timed, ensure_ascii=False) + "\n")
+            self._file.flush()
+        except OSError as error:
+            self._broken = True
+            raise RegreenError(
+                f"The trace {self.path} cannot be written: {error.strerror}. Make room there, or name another "
+                "folder with REGREEN_STATE_DIR."
+            ) from error
 
     def close(self) -> None:
         """Close the file; later writes are an error."""
-        self._file.close()
+        with contextlib.suppress(*((OSError,) if self._broken else ())):
+            self._file.close()
 
 
 def read_trace(path: Path) -> list[dict[str, Any]]:
