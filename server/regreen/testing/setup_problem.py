@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+import sys
 from pathlib import Path
 
 from regreen.testing.interpreter import add_pytest_command
@@ -68,7 +70,7 @@ def problem_of(report: Report, reading: Reading, finished: Finished, python: Pat
         if (
             record.outcome == "skipped"
             and "async" in record.reason
-            and "not natively supported" in record.reason
+            and ("not natively supported" in record.reason or "no async plugin" in record.reason)
         ):
             return f"async tests need a plugin: add one with `{install} pytest-asyncio`"
     if reading.started or finished.status != "exited":
@@ -93,9 +95,23 @@ def _around(failure: Failure, host: Host, install: str) -> str:
         package = FIXTURES.get(fixture[1])
         if package:
             return f"the fixture '{fixture[1]}' comes from {package}: add it with `{install} {package}`"
+        there = re.search(r"available fixtures: (.*)", failure.message + failure.text)
+        close = difflib.get_close_matches(fixture[1], there[1].split(", ") if there else [], 1)
+        if close:
+            return f"there is no fixture '{fixture[1]}': did you mean '{close[0]}'?"
         return f"there is no fixture '{fixture[1]}': write it in a conftest.py, or install the plugin that has it"
     if "async def functions are not natively supported" in failure.message + failure.text:
         return f"async tests need a plugin: add one with `{install} pytest-asyncio`"
+    marker = re.search(
+        r"'([^']+)' not found in `markers` configuration option", failure.message + failure.text
+    )
+    if marker:
+        return f"the mark '{marker[1]}' is not registered: add it to `markers` in pytest's configuration"
+    library = re.match(
+        r"(\S*lib[\w.+-]+\.(?:so|dylib)[\d.]*): cannot open shared object file", failure.message
+    )
+    if failure.type in ("OSError", "ImportError") and library:
+        return f"the system's library {library[1]} is not installed"
     return ""
 
 
@@ -121,11 +137,11 @@ def missing_module(name: str, tree: Path, install: str, workspace: Path | None =
                 target = "." if where == tree else f"./{where.relative_to(tree).as_posix()}"
                 return f"the project is not installed in its environment: run `{install} -e {target}`"
             return ""
-    if _close_to_own(top, places):
-        return ""
     for above in list(workspace.parents)[:LEVELS_ABOVE] if workspace else ():
         if (above / f"{top}.py").is_file() or (above / top / "__init__.py").is_file():
             return f"the module '{top}' lies in {above}, outside the workspace {workspace}: add `--workspace {above}`"
+    if _close_to_own(top, places):
+        return ""
     return f"the module '{top}' is not installed: add it with `{install} {PACKAGES.get(top, top)}`"
 
 
@@ -143,9 +159,6 @@ def _folders(tree: Path) -> list[Path]:
 
 def _close_to_own(name: str, places: list[Path]) -> bool:
     """Whether a name looks like a slip of the pen for one of the project's own modules or the standard library's."""
-    import difflib
-    import sys
-
     own = {entry.stem for place in places[:2] if place.is_dir() for entry in place.iterdir()}
     return bool(difflib.get_close_matches(name, [*own, *sys.stdlib_module_names], 1, 0.84))
 

@@ -117,6 +117,10 @@ def test_a_module_next_to_the_workspace_is_not_to_be_installed(tmp_path: Path) -
     told = missing_module("words", workspace, "pip install", workspace)
     assert command_in(told) == f"--workspace {workspace.parent}"
     assert "pip install sentences" in missing_module("sentences", workspace, "pip install", workspace)
+    (workspace.parent / "stats.py").write_text("")
+    (workspace / "test_stats.py").write_text("import stats\n")
+    told = missing_module("stats", workspace, "pip install", workspace)
+    assert command_in(told) == f"--workspace {workspace.parent}", "no slip of the pen for test_stats or stat"
 
 
 def shown(*events: dict[str, object]) -> str:
