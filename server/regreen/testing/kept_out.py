@@ -145,8 +145,9 @@ def _variable(failure: Failure, host: Host) -> str:
     for name in dict.fromkeys(names):
         if (name in host.environ and name not in _EVERYWHERE) or host.env_file(name):
             return variable_words(name, host)
-    if names and _SAYS_VARIABLE.search(failure.message):
-        return variable_words(names[0], host)
+    if names and (says := _SAYS_VARIABLE.search(failure.message)):
+        after = _NAME.search(failure.message, says.end())
+        return variable_words(after[0] if after else names[0], host)
     return ""
 
 
@@ -160,6 +161,11 @@ def variable_words(name: str, host: Host) -> str:
         return (
             f"the environment variable {name} is set in {file}, which holds secrets and is kept out of runs: "
             f"--readable {file} lets tests read it, where they do that themselves"
+        )
+    if name == "DJANGO_SETTINGS_MODULE":
+        return (
+            f"{name} is not set: install pytest-django and name the settings in pytest's configuration "
+            f"({name} = mysite.settings), or let conftest.py set it"
         )
     return (
         f"the environment variable {name} is not set: let the tests set it, "
@@ -214,10 +220,22 @@ def _file(failure: Failure, host: Host) -> str:
     if failure.type not in ("FileNotFoundError", "PermissionError", "OSError", "NotADirectoryError"):
         return ""
     for path in _paths(failure.message):
-        said = _one_file(path, host)
+        said = _program(path, failure) or _one_file(path, host)
         if said:
             return said
+    place = failure.frames[-1].source if failure.frames else ""
+    socket_file = _SOCKET_FILE.search(place)
+    if socket_file and ".connect(" in place:
+        return f"the test needs the service behind {socket_file[0]}, which no sealed run can reach: --seal off allows it"
     return ""
+
+
+def _program(name: str, failure: Failure) -> str:
+    """A program that a test starts and this machine has not."""
+    starts = "_execute_child" in failure.text or re.search(r"\bsubprocess\.py\b", failure.text)
+    if not starts or "/" in name or shutil.which(name):
+        return ""
+    return f"the test starts the program {name}, which is not installed on this machine"
 
 
 def _paths(message: str) -> Iterator[str]:

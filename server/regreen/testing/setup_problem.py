@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 import sys
@@ -63,7 +64,11 @@ def problem_of(report: Report, reading: Reading, finished: Finished, python: Pat
     if reading.no_pytest:
         return f"there is no pytest in {python}: add it with `{install} pytest`"
     for nodeid, failure in _failures(report):
-        problem = _around(failure, host, install) or kept_out(failure, nodeid, host)
+        problem = (
+            _around(failure, host, install)
+            or _newer_syntax(failure, host, report.python)
+            or kept_out(failure, nodeid, host)
+        )
         if problem:
             return problem
     for record in report.tests.values():
@@ -113,6 +118,21 @@ def _around(failure: Failure, host: Host, install: str) -> str:
     if failure.type in ("OSError", "ImportError") and library:
         return f"the system's library {library[1]} is not installed"
     return ""
+
+
+def _newer_syntax(failure: Failure, host: Host, version: str) -> str:
+    """A file that does not parse in the person's older Python, and does here."""
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    if failure.type != "SyntaxError" or not failure.frames or not numbers or numbers >= sys.version_info[:2]:
+        return ""
+    path = failure.frames[-1].path
+    try:
+        ast.parse((host.tree / path).read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return ""
+    return (
+        f"{path} is written for a newer Python than the {version} of this project: choose one with --python"
+    )
 
 
 def missing_module(name: str, tree: Path, install: str, workspace: Path | None = None) -> str:

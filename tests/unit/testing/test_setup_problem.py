@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from regreen.testing.kept_out import Host
+from regreen.testing.records import Reading
+from regreen.testing.report import Failure, Frame, Report
+from regreen.testing.seal.door import Finished
+from regreen.testing.setup_problem import problem_of
 from unit.testing.small_projects import Bench
 
 TEST = "def test_a():\n    assert 1 == 2\n"
@@ -28,6 +33,43 @@ PROBLEMS: dict[str, tuple[Mapping[str, str], str]] = {
     "a missing fixture": (
         {"test_x.py": "def test_a(shop_window):\n    pass\n"},
         "there is no fixture 'shop_window'",
+    ),
+    "a slip in a fixture's name": (
+        {
+            "conftest.py": "import pytest\n\n@pytest.fixture\ndef database():\n    return 1\n",
+            "test_x.py": "def test_a(databse):\n    pass\n",
+        },
+        "there is no fixture 'databse': did you mean 'database'?",
+    ),
+    "a mark that is not registered": (
+        {
+            "pytest.ini": "[pytest]\naddopts = --strict-markers\n",
+            "test_x.py": "import pytest\n\n@pytest.mark.slow\n" + TEST,
+        },
+        "the mark 'slow' is not registered",
+    ),
+    "a program that is not installed": (
+        {"test_x.py": "import subprocess\n\ndef test_a():\n    subprocess.run(['no-such-tool', '-v'])\n"},
+        "starts the program no-such-tool, which is not installed",
+    ),
+    "a library of the system": (
+        {"test_x.py": "import ctypes\n\ndef test_a():\n    ctypes.CDLL('libmissing.so.1')\n"},
+        "the system's library libmissing.so.1 is not installed",
+    ),
+    "a socket of another program": (
+        {
+            "test_x.py": "import socket\n\ndef test_a():\n"
+            "    socket.socket(socket.AF_UNIX).connect('/var/run/missing.sock')\n"
+        },
+        "the service behind /var/run/missing.sock",
+    ),
+    "Django without its settings": (
+        {
+            "test_x.py": "class ImproperlyConfigured(Exception):\n    pass\n\ndef test_a():\n"
+            "    raise ImproperlyConfigured('Requested setting INSTALLED_APPS, but settings are not configured. You must '\n"
+            "        'either define the environment variable DJANGO_SETTINGS_MODULE or call settings.configure().')\n"
+        },
+        "DJANGO_SETTINGS_MODULE is not set: install pytest-django",
     ),
     "a broken conftest": (
         {"conftest.py": "raise RuntimeError('no database')\n", "test_x.py": TEST},
@@ -125,3 +167,15 @@ async def test_no_pytest_is_said_with_the_command_that_adds_it(tmp_path: Path) -
     report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
     assert f"there is no pytest in {python}: add it with `" in report.problem
     assert report.problem.endswith("pytest`")
+
+
+def test_syntax_of_a_newer_python_is_no_bug_of_the_code(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text("with (open('a') as a, open('b') as b):\n    pass\n", encoding="utf-8")
+    failure = Failure("SyntaxError", "invalid syntax", frames=(Frame("shop.py", 1, "<module>"),))
+    report = Report(collection_errors=(failure,), python="3.8.18")
+    host = Host(tmp_path, tmp_path)
+    said = problem_of(report, Reading(started=True), Finished("exited", 1), tmp_path / "python", host)
+    assert (
+        said
+        == "shop.py is written for a newer Python than the 3.8.18 of this project: choose one with --python"
+    )
