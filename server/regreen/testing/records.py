@@ -44,6 +44,7 @@ class Reading:
     collection_errors: dict[str, Failure] = field(default_factory=lambda: dict[str, Failure]())
     collection_skips: dict[str, str] = field(default_factory=lambda: dict[str, str]())
     executed: dict[str, set[int]] = field(default_factory=lambda: dict[str, set[int]]())
+    failed_at: dict[str, set[int]] = field(default_factory=lambda: dict[str, set[int]]())
     warnings: list[str] = field(default_factory=lambda: list[str]())
     tampered: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
@@ -89,6 +90,8 @@ def understand(records: Iterable[Record], timed_out: bool) -> Reading:
             case "executed":
                 for path, numbers in record["lines"].items():
                     reading.executed.setdefault(path, set()).update(numbers)
+                for path, numbers in record["failed"].items():
+                    reading.failed_at.setdefault(path, set()).update(numbers)
             case "warning":
                 reading.warnings.append(f"{record['type']}: {record['text']}")
             case "tampered":

@@ -72,7 +72,8 @@ class Report:
 
     `collected` are the node ids pytest collected for the selection. `finished` is true only when our probe
     saw the session end. `problem` is one line when the run could not test anything (no pytest, usage error,
-    broken conftest, nothing collected). `executed` maps a path to the line numbers the target executed.
+    broken conftest, nothing collected). `executed` maps a path to the line numbers the target executed, `failed_at`
+    to those that a failed assertion came from or passed through, whether it was caught or not.
     `deselected` are node ids that options or hooks took out. `tampered` names parts of the runner that project
     code replaced while tests ran; `elsewhere` are files that were loaded from the workspace, not the trial.
     """
@@ -83,6 +84,7 @@ class Report:
     problem: str = ""
     collection_errors: tuple[Failure, ...] = ()
     executed: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: dict[str, tuple[int, ...]]())
+    failed_at: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: dict[str, tuple[int, ...]]())
     output: str = ""
     seconds: float = 0.0
     timed_out: bool = False

@@ -244,6 +244,7 @@ def _report(
         finished=reading.finished,
         collection_errors=tuple(reading.collection_errors.values()),
         executed={path: tuple(sorted(lines)) for path, lines in reading.executed.items()},
+        failed_at={path: tuple(sorted(lines)) for path, lines in reading.failed_at.items()},
         output=output,
         seconds=finished.seconds,
         timed_out=finished.status == "timeout",

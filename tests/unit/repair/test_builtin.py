@@ -210,3 +210,16 @@ def _children() -> set[int]:
                 found.add(pid)
                 grown = True
     return found
+
+
+async def test_a_test_fails_by_its_subtests(open_desk: Open) -> None:
+    files = {
+        "roman.py": "def roman(n):\n    text = ''\n    for value, digit in [(10, 'X'), (5, 'V'), (1, 'I')]:\n"
+        "        if n >= value:\n            text += digit\n            n -= value\n    return text\n",
+        "test_roman.py": "import unittest\nfrom roman import roman\n\n\nclass RomanTest(unittest.TestCase):\n"
+        "    def test_all(self):\n        for n, text in [(1, 'I'), (6, 'VI'), (3, 'III'), (27, 'XXVII')]:\n"
+        "            with self.subTest(n=n):\n                self.assertEqual(roman(n), text)\n",
+    }
+    desk = open_desk(files, "test_roman.py::RomanTest::test_all")
+    desk.accept(await desk.ask())
+    assert "while n >= value:" in desk.text("roman.py")

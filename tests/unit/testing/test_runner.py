@@ -299,6 +299,9 @@ async def test_subtests_that_fail_fail_the_test(tmp_path: Path) -> None:
     bench = Bench(tmp_path, {"test_x.py": source})
     report = await bench.runner.run(bench.trial.prepare(), ["test_x.py"])
     assert report.failed == ("test_x.py::Cases::test_each",)
+    failure = report.tests["test_x.py::Cases::test_each"].failure
+    assert failure is not None
+    assert [frame.line for frame in failure.frames] == [7]
 
 
 def test_the_probe_is_plain_python_38(tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ class Probe:
         self._emit("running", id=own)
         yield
         if self._trace is not None:
-            self._emit("executed", id=own, lines=self._trace.take())
+            self._emit("executed", id=own, lines=self._trace.take(), failed=self._trace.take_failed())
         self._emit("done", id=own, seconds=round(self._clock() - begin, 4))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -253,8 +253,7 @@ class Probe:
         if report.skipped and isinstance(said, tuple):
             fields["reason"] = bounded(str(said[-1]), VALUE_LIMIT)  # pyright: ignore[reportUnknownArgumentType]
         if report.failed:
-            # A subtest's report is made outside the usual hook, so its exception is known from its text alone.
-            detail = {} if subtest else self._details.pop((report.nodeid, report.when), {})
+            detail = self._details.pop((report.nodeid, report.when), {})
             detail["text"] = bounded(report.longreprtext, TEXT_LIMIT)
             detail["output"] = "\n".join(
                 "%s:\n%s" % (name, bounded(body, OUTPUT_LIMIT))

@@ -42,10 +42,11 @@ class Places:
 
 
 class Tracer:
-    """Collects the lines that run in files of the workspace, while it is on."""
+    """Collects the lines that run in files of the workspace, and those that a failed assertion passes, while it is on."""
 
     def __init__(self, places: Places) -> None:
         self.lines: Dict[str, Set[int]] = {}
+        self._failed: Dict[str, Set[int]] = {}
         self._places = places
         self._tool: Optional[int] = None
         self._before: Any = None
@@ -63,6 +64,7 @@ class Tracer:
             if self._tool is not None:
                 sys.monitoring.set_events(self._tool, 0)
                 sys.monitoring.register_callback(self._tool, sys.monitoring.events.LINE, None)
+                sys.monitoring.register_callback(self._tool, sys.monitoring.events.RAISE, None)
                 sys.monitoring.free_tool_id(self._tool)
                 self._tool = None
         else:
@@ -73,6 +75,18 @@ class Tracer:
         taken = {path: sorted(lines) for path, lines in sorted(self.lines.items())}
         self.lines, self._count = {}, 0
         return taken
+
+    def take_failed(self) -> Dict[str, List[int]]:
+        """The lines that failed assertions have passed so far, caught or not; forgets them."""
+        taken = {path: sorted(lines) for path, lines in sorted(self._failed.items())}
+        self._failed = {}
+        return taken
+
+    def _raised(self, filename: str, line: int, error: object) -> None:
+        if isinstance(error, AssertionError) or type(error).__name__ == "Failed":
+            path = self._places.relative(filename)
+            if path is not None:
+                self._failed.setdefault(path, set()).add(line)
 
     def _hit(self, filename: str, line: int) -> None:
         path = self._places.relative(filename)
@@ -91,7 +105,8 @@ class Tracer:
             self._tool = free[0]
             monitoring.use_tool_id(self._tool, "regreen")
             monitoring.register_callback(self._tool, monitoring.events.LINE, self._line_event)
-            monitoring.set_events(self._tool, monitoring.events.LINE)
+            monitoring.register_callback(self._tool, monitoring.events.RAISE, self._raise_event)
+            monitoring.set_events(self._tool, monitoring.events.LINE | monitoring.events.RAISE)
             monitoring.restart_events()
 
     def _line_event(self, code: CodeType, line: int) -> object:
@@ -99,11 +114,19 @@ class Tracer:
         # One hit a line is enough; switching the line off makes the rest of the run as fast as before.
         return sys.monitoring.DISABLE if sys.version_info >= (3, 12) else None
 
+    def _raise_event(self, code: CodeType, offset: int, error: BaseException) -> None:
+        # The traceback begins with the frame that the exception is in now.
+        trace = error.__traceback__
+        if trace is not None and trace.tb_frame.f_code is code:
+            self._raised(code.co_filename, trace.tb_lineno or 0, error)
+
     def _call(self, frame: FrameType, event: str, arg: object) -> Any:
         # The call itself is no line of the body: `def` lines run when a module is imported.
         return self._line if self._places.relative(frame.f_code.co_filename) is not None else None
 
-    def _line(self, frame: FrameType, event: str, arg: object) -> Any:
+    def _line(self, frame: FrameType, event: str, arg: Any) -> Any:
         if event == "line":
             self._hit(frame.f_code.co_filename, frame.f_lineno)
+        elif event == "exception":
+            self._raised(frame.f_code.co_filename, frame.f_lineno, arg[1])
         return self._line

@@ -97,7 +97,7 @@ class Child:
             work(items)
             return "import"
         code.forget_modules(self.root)
-        pytest.main([*self.warm.options, *paths], plugins=[Nested(work)])
+        pytest.main([*self.warm.options, *paths], plugins=[Nested(work), self.compared])
         return "session"
 
     def _collect_again(self, paths: list[str]) -> list[Any] | None:

@@ -181,6 +181,6 @@ def main(inside: int, out: int) -> None:
         warm = Warm(None, {"paths": opening["paths"]})
         code.patch_loader()
         serving = Serving(warm, stream, out)
-        pytest.main([*opening["options"], *opening["paths"]], plugins=[serving])
+        pytest.main([*opening["options"], *opening["paths"]], plugins=[serving, warm.compared])
         if not warm.served:
             serving.serve(None)

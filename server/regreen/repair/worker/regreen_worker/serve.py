@@ -393,6 +393,6 @@ def main(descriptor: int) -> None:
         data += more
     warm = Warm(connection, json.loads(data))
     code.patch_loader()
-    status = pytest.main([*warm.options, *warm.paths], plugins=[warm])
+    status = pytest.main([*warm.options, *warm.paths], plugins=[warm, warm.compared])
     if not warm.served:
         warm.serve("pytest ended with status %s before it ran a test" % int(status))

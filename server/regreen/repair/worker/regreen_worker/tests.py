@@ -21,10 +21,15 @@ TEXT = 2000
 
 
 class Compared:
-    """Remembers the values of the last failing comparison, in place of pytest's own explanation of it."""
+    """Remembers the values of the last failing comparison, in place of pytest's own explanation of it.
+
+    And, as a pytest plugin, the first subtest that failed: its test goes on, and may end without an exception.
+    """
 
     def __init__(self) -> None:
-        self.last = None
+        self.last: Any = None
+        self.inner: Optional[BaseException] = None
+        self._inner_last: Any = None
         try:
             util: Any = importlib.import_module("_pytest.assertion.util")
             util._reprcompare = self._compare
@@ -33,6 +38,23 @@ class Compared:
 
     def _compare(self, op: str, left: Any, right: Any) -> None:
         self.last = (op, left, right)
+
+    def clear(self) -> None:
+        """Before a test."""
+        self.last = self.inner = self._inner_last = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        """Only subtests ask for reports here."""
+        error = call.excinfo.value if call.excinfo is not None else None
+        if error is not None and self.inner is None and not isinstance(error, SKIPS):
+            self.inner, self._inner_last = error, self.last
+
+    def failed_inside(self) -> Optional[BaseException]:
+        """The first subtest's exception; its values are the last comparison then."""
+        if self.inner is not None:
+            self.last = self._inner_last
+        return self.inner
 
 
 def short(value: Any) -> str:
@@ -93,7 +115,7 @@ class Runner:
 
     def run(self, item: Any, after: Any, seconds: float) -> Outcome:
         """Run one item; returns (outcome, exception). `after` is the next item, `seconds` its time."""
-        self.compared.last = None
+        self.compared.clear()
         result = ("passed", None)
         guard.clock(seconds)
         try:
@@ -105,6 +127,9 @@ class Runner:
             if kept:
                 error = getattr(kept[0], "value", None) or kept[0][1]
                 result = ("skipped" if isinstance(error, SKIPS) else "failed", error)
+            inner = self.compared.failed_inside()
+            if inner is not None:
+                result = ("failed", inner)
         except BaseException as error:
             result = self._outcome(error)
         guard.clock(0)
