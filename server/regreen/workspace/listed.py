@@ -86,7 +86,11 @@ ASK_FILES = frozenset(
         "vagrantfile", "tiltfile", "skaffold.yaml", "tox.toml", "pyrightconfig.json", "cmakelists.txt", "meson.build",
         "build.py", "sconstruct", "sconscript", "wscript", "build.bazel", "module.bazel", ".bazelrc", "pants.toml", "buck",
         "conanfile.py", "flake.nix", "shell.nix", "default.nix", "devbox.json", "configure", "configure.ac",
-        ".nvmrc", ".node-version", ".flaskenv",
+        ".nvmrc", ".node-version", ".flaskenv", "versioneer.py", "hatch_build.py", "pyrefly.toml", "ty.toml",
+        ".pyre_configuration", ".isort.cfg", ".style.yapf", ".importlinter", "tsconfig.json", "jsconfig.json", "deno.json",
+        "deno.jsonc", "bunfig.toml", "cargo.toml", "build.rs", "gradlew", "gradlew.bat", "pom.xml", "rakefile", "gemfile",
+        ".rspec", ".irbrc", ".rubocop.yml", ".solargraph.yml", "mix.exs", "cmakepresets.json", ".clangd", ".gitpod.yml",
+        ".replit", ".luarc.json", "workspace", "workspace.bazel", "build", ".buckconfig",
     )
 )  # fmt: skip
 ASK_FOLDERS = frozenset(
@@ -98,4 +102,7 @@ ASK_FOLDERS = frozenset(
 ASK_PATTERNS = (
     "requirements*.txt", "requirements*.in", "constraints*.txt", "*.spec", "dockerfile.*", "*.dockerfile", "makefile.*",
     "*.mk", "docker-compose.*.yml", "docker-compose.*.yaml",
+    # Scripts that editors' extensions run as soon as a file of their language is opened.
+    "*.config.js", "*.config.mjs", "*.config.cjs", "*.config.ts", "*.config.mts", "*.config.cts", ".eslintrc*", ".prettierrc*",
+    ".stylelintrc*", ".babelrc*", "gulpfile.*", "gruntfile.*", "build.gradle*", "settings.gradle*",
 )  # fmt: skip

@@ -21,7 +21,8 @@ WRITING = {
     ],
     "ask": [
         "setup.py", "Makefile", ".github/workflows/ci.yml", "requirements.txt", "requirements-dev.txt", "mypy.ini", ".pylintrc",
-        "package.json", "Dockerfile", "noxfile.py", "pyproject.toml", "setup.cfg", "sub/pyproject.toml", ".gitlab-ci.yml",
+        "package.json", "eslint.config.mjs", ".eslintrc.js", "web/vite.config.ts", "build.rs", "Build.gradle.kts",
+        "Dockerfile", "noxfile.py", "pyproject.toml", "setup.cfg", "sub/pyproject.toml", ".gitlab-ci.yml",
         "DOCKERFILE", ".ci/run", ".gitignore", ".drone.yml", ".forgejo/workflows/x.yml", "Procfile", "rules.mk",
         "docker-compose.prod.yml", "flake.nix", ".readthedocs.yaml", "pnpm-lock.yaml",
     ],
