@@ -257,6 +257,7 @@ class Desk:
                 "decision": decision.kind,
                 "reason": decision.reason,
                 **({"files": dict(decision.files)} if decision.files else {}),
+                **({"final": True} if decision.final else {}),
             }
         )
         if decision.kind == "reject":

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from regreen.agent.budget import Allowance
 from regreen.agent.trace import read_trace
 from regreen.errors import UsageError
 from regreen.run.ask import AskSession
@@ -40,7 +41,8 @@ class _Recorded:
             return NOBODY
         event = self._decisions.pop(0)
         files: Mapping[str, str] | None = event.get("files")
-        return Decision(event["decision"], str(event.get("reason", "")), files)
+        final = event.get("final") is True
+        return Decision(event["decision"], str(event.get("reason", "")), files, final=final)
 
     async def ask(self, question: Event) -> str:
         return str(question["default"])
@@ -104,7 +106,10 @@ async def _play(
     channel = _Recorded(events)
     workspace = Workspace.open(copy)
     settings = RunSettings(
-        model=f"replay:{path}", approval=started.get("approval", "everyEdit"), seal="prefer"
+        model=f"replay:{path}",
+        approval=started.get("approval", "everyEdit"),
+        seal="prefer",
+        allowance=_allowance(started, events),
     )
     try:
         await _session(
@@ -113,6 +118,17 @@ async def _play(
     finally:
         workspace.close()
     return channel.events
+
+
+def _allowance(started: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> Allowance:
+    """As many steps as there were, so that a budget that was used up is so again, whichever it was; of the rest as much
+    as it takes."""
+    budget: Mapping[str, Any] = started.get("budget") or {}
+    outcome = next((event for event in reversed(events) if event.get("event") == "outcome"), None) or {}
+    used = int(outcome.get("steps") or 0)
+    allowed = int(budget.get("steps") or Allowance.steps)
+    steps = used if outcome.get("outcome") == "budget" else max(used, allowed)
+    return Allowance(steps, tokens=10**9, seconds=86_400.0, cost=1e9)
 
 
 def _session(
