@@ -123,7 +123,11 @@ def nothing(found: Findings) -> str:
         head = "Nothing else was found"
     else:
         head = "Nothing found"
-    reason = found.reason or f"none of {found.tried} small edits makes the test pass"
+    reason = found.reason or (
+        f"none of {found.tried} small edits makes the test pass"
+        if found.tried
+        else "the test runs no line that may be changed and that a small edit fits"
+    )
     lines = [f"{head}: {reason}."]
     if found.places:
         lines.append("Lines that the failure points to, the likeliest first:")

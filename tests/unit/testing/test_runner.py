@@ -304,6 +304,20 @@ async def test_subtests_that_fail_fail_the_test(tmp_path: Path) -> None:
     assert [frame.line for frame in failure.frames] == [7]
 
 
+async def test_a_doctest_that_fails_shows_both_values(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+        "shop.py": "def double(x):\n    '''Twice.\n\n    >>> double(2)\n    4\n    '''\n    return x\n",
+    }
+    bench = Bench(tmp_path, files)
+    typed = parse_target("shop.py::shop.double", bench.workspace).within(bench.workspace)
+    report = await bench.runner.run(bench.trial.prepare(), [typed.nodeid])
+    failure = report.tests["shop.py::shop.double"].failure
+    assert failure is not None
+    assert failure.message == "double(2) gave 2, expected was 4"
+    assert (failure.left, failure.right) == ("2\n", "4\n")
+
+
 def test_the_probe_is_plain_python_38(tmp_path: Path) -> None:
     import ast
 

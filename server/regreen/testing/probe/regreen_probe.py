@@ -290,6 +290,13 @@ class Probe:
             message = bounded(str(error), VALUE_LIMIT)
         except Exception:
             message = "<message could not be made>"
+        example: Any = getattr(error, "example", None)
+        if type(error).__name__ == "DocTestFailure" and example is not None:
+            left, right = (
+                bounded(str(getattr(error, "got", "")), VALUE_LIMIT),
+                bounded(example.want, VALUE_LIMIT),
+            )
+            message = "%s gave %s, expected was %s" % (example.source.strip(), left.strip(), right.strip())
         return {
             "type": type(error).__name__,
             "message": message,
