@@ -1,4 +1,4 @@
-"""A pass that the code may have by heart: answers to the very inputs of the test, and no rule behind them.
+"""A pass that may be none: answers to the very inputs of the test by heart, or a failed assertion that was caught.
 
 Not a reason to refuse an edit, since a table of special cases can be right; a reason to be unsure, and not to write
 it without a person's look.
@@ -7,14 +7,18 @@ it without a person's look.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from regreen.testing.report import Report
 from regreen.testing.target import Target
 from regreen.testing.verdict import Verdict
 
+_CATCHES = re.compile(r"AssertionError|[Rr]aises\(\s*(Base)?Exception\b|\bexcept(\s+(Base)?Exception\b.*)?:")
+"""How a test says that it waits for a failed assertion itself."""
 _PLAIN = frozenset(["0", "1", "-1", "0.0", "1.0", "''", "None", "True", "False", "[]", "()", "{}", "b''"])
 """Values of base cases, which good code asks for too."""
 
@@ -54,11 +58,12 @@ def with_doubt(
     tree: Path,
     target: Target,
     strict: bool,
+    alone: Report,
 ) -> Verdict:
     """A verdict with what speaks against a pass that the runner has no objection to; with `strict` it is no fix then.
 
     `bases` are the changed files as they were, `overlay` and `tree` hold what was run: the overlay counts, since a
-    test run may have written into the copy.
+    test run may have written into the copy. `alone` is the run of the target by itself, traced.
     """
     if not verdict.fixed:
         return verdict
@@ -70,19 +75,58 @@ def with_doubt(
             data = None
         return (data or b"").decode("utf-8", "replace").removeprefix("\ufeff")
 
+    said = _first_doubt(bases, read, target, alone)
+    if said and strict:
+        return replace(verdict, fixed=False, progress="changed", reason=said, doubt=said)
+    return replace(verdict, doubt=said) if said else verdict
+
+
+def _first_doubt(
+    bases: Mapping[str, bytes | None], read: Callable[[str], str], target: Target, alone: Report
+) -> str:
+    test = read(target.path)
+    caught = assertion_caught(test, target.names, alone.failed_at.get(target.path, ()))
+    if caught:
+        return f"in {target.path}, {caught}"
     for path, base in bases.items():
-        before = (base or b"").decode("utf-8", "replace").removeprefix("\ufeff")
-        found = (
-            known_by_heart(before, read(path), read(target.path), target.names)
-            if path.endswith(".py")
-            else ""
-        )
-        if found and strict:
-            reason = f"in {path}, {found}"
-            return replace(verdict, fixed=False, progress="changed", reason=reason, doubt=reason)
-        if found:
-            return replace(verdict, doubt=f"in {path}, {found}")
-    return verdict
+        before, after = (base or b"").decode("utf-8", "replace").removeprefix("\ufeff"), read(path)
+        if not path.endswith(".py"):
+            name = path.rpartition("/")[2]
+            if before != after and name in test:
+                return f"{target.path} names {name} itself, so that it may be what the test expects"
+        elif found := changes_the_test(before, after, target.names) or known_by_heart(
+            before, after, test, target.names
+        ):
+            return f"in {path}, {found}"
+    return ""
+
+
+def changes_the_test(before: str, after: str, names: tuple[str, ...]) -> str:
+    """What an edit does to the test where its body is inherited from a class of another file; "" for nothing."""
+    try:
+        old, new = ([*_functions(ast.parse(text), names)] for text in (before, after))
+    except (SyntaxError, ValueError, RecursionError):
+        return ""
+    if len(names) < 2 or [ast.dump(node) for node in old] == [ast.dump(node) for node in new]:
+        return ""
+    return f"{names[-1]}() is changed, which is the name of the test"
+
+
+def _functions(tree: ast.Module, names: tuple[str, ...]) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in names[-1:]:
+            yield node
+
+
+def assertion_caught(test: str, names: tuple[str, ...], failed_at: tuple[int, ...]) -> str:
+    """What a test that passed says of an assertion in it that failed: something caught it, and not the test."""
+    try:
+        own = ast.unparse(_target(ast.parse(test), names))
+    except (SyntaxError, ValueError, RecursionError):
+        return ""
+    if not failed_at or _CATCHES.search(own):
+        return ""
+    return f"the assertion of line {failed_at[0]} failed, and something caught that"
 
 
 def _target(tree: ast.Module, names: tuple[str, ...]) -> ast.AST:
@@ -148,10 +192,13 @@ def _branch(test: ast.expr, answer: object, used: frozenset[str], line: int) -> 
 
 
 def _pair(asked: list[object], answer: object, used: frozenset[str], line: int) -> Iterator[tuple[str, int]]:
-    if answer is _NONE or not asked or any(value is _NONE or repr(value) not in used for value in asked):
+    known = [value for value in asked if value is not _NONE and repr(value) in used]
+    telling = [value for value in known if repr(value) not in _PLAIN]
+    if answer is _NONE or not known:
         return
-    telling = [value for value in asked if repr(value) not in _PLAIN]
     if isinstance(answer, bool) or answer is None:
+        if len(known) < len(asked):
+            return
         # A yes or no to one word or number is a rule more often than not.
         clear = len(telling) > 1 or any(isinstance(value, list | tuple | set | dict) for value in telling)
     else:

@@ -164,7 +164,7 @@ class Judge:
             if doubt and progress == "forward":
                 progress = "changed"
             return self._not_fixed(progress, doubt or self._why(report, records), begun, report)
-        return await self._judge_wider(overlay, tree, begun)
+        return await self._judge_wider(overlay, tree, begun, report)
 
     async def _run_target(self, tree: Path, warm: bool) -> Report:
         """The target alone, traced. What a warm run says is taken when it is a pass (a cold one follows) or the test's
@@ -178,7 +178,7 @@ class Judge:
             return report
         return await self._runner.run(tree, selection, trace_lines=True, wall=wall)
 
-    async def _judge_wider(self, overlay: Overlay, tree: Path, begun: float) -> Verdict:
+    async def _judge_wider(self, overlay: Overlay, tree: Path, begun: float, alone: Report) -> Verdict:
         """The target passes alone: now its file, and the tests that can reach what was changed."""
         changed = [path for path in self._bases if path.endswith(".py")]
         await asyncio.to_thread(self._graph.refresh, tree)
@@ -210,7 +210,7 @@ class Judge:
             seconds=time.monotonic() - begun,
             scope=self._scope(report, files),
         )
-        verdict = with_doubt(verdict, self._bases, overlay, tree, self._target, self._strict)
+        verdict = with_doubt(verdict, self._bases, overlay, tree, self._target, self._strict, alone)
         if self._whole is None or not verdict.fixed:
             return verdict
         return await self._judge_whole(self._whole, verdict, overlay, begun)

@@ -123,6 +123,7 @@ def _before(source: str) -> Counter[str]:
 
 def _reaches(tree: ast.Module) -> Iterator[tuple[str, int]]:
     aliases = _module_aliases(tree)
+    parts = _imported_parts(tree)
     docs = _docstrings(tree)
     assigned = {id(target) for target in _assigned(tree)}
     for node in ast.walk(tree):
@@ -135,8 +136,13 @@ def _reaches(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield from _from_import(node)
         elif isinstance(node, ast.Attribute):
             yield from _attribute(node, aliases, assigned, line)
+            if id(node) in assigned and (owner := _library_part(node.value, aliases, parts)):
+                yield f"{owner}.{node.attr}, which it replaces", line
         elif isinstance(node, ast.Call):
             yield from _call(node, aliases, line)
+            sets = ast.unparse(node.func) in ("setattr", "delattr") and bool(node.args)
+            if sets and (owner := _library_part(node.args[0], aliases, parts)):
+                yield f"{ast.unparse(node.func)}({owner}, …)", line
         elif isinstance(node, ast.Name):
             if node.id in ("__builtins__", "__import__"):
                 yield node.id, line
@@ -273,6 +279,29 @@ def _module_aliases(tree: ast.Module) -> dict[str, str]:
     return found
 
 
+def _imported_parts(tree: ast.Module) -> dict[str, str]:
+    """Names that stand for parts of the standard library's modules, such as classes."""
+    return {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and not node.level
+        if (node.module or "").split(".")[0] in sys.stdlib_module_names
+        for alias in node.names
+    }
+
+
+def _library_part(node: ast.expr, aliases: dict[str, str], parts: dict[str, str]) -> str:
+    """Which part of a standard library's module an expression names, "" for none: what a test uses too."""
+    if isinstance(node, ast.Name):
+        return parts.get(node.id, "")
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.insert(0, node.attr)
+        node = node.value
+    module = aliases.get(node.id, "") if isinstance(node, ast.Name) and names else ""
+    return ".".join((module, *names)) if module.split(".")[0] in sys.stdlib_module_names else ""
+
+
 def _assigned(tree: ast.Module) -> Iterator[ast.expr]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -306,13 +335,18 @@ def _made_compares(node: ast.ClassDef) -> Iterator[tuple[str, int]]:
             if isinstance(part, ast.FunctionDef) and part.name in ("__eq__", "__ne__"):
                 yield f"an {part.name} of its own for {ast.unparse(node.bases[0])}", part.lineno
     for part in node.body:
-        targets = part.targets if isinstance(part, ast.Assign) else []
-        for target in targets:
-            value = part.value if isinstance(part, ast.Assign) else None
-            if isinstance(target, ast.Name) and target.id in _COMPARES:
-                plain = isinstance(value, ast.Name | ast.Attribute)
-                if not plain and not (isinstance(value, ast.Lambda) and not answers_always(value)):
-                    yield f"an {target.id} that gives one answer for everything", part.lineno
+        if not isinstance(part, ast.Assign | ast.AnnAssign):
+            continue
+        for target in part.targets if isinstance(part, ast.Assign) else [part.target]:
+            if isinstance(target, ast.Name) and target.id in _COMPARES and not _same(target.id, part.value):
+                yield f"an {target.id} that is put together in another way than with def", part.lineno
+
+
+def _same(name: str, value: ast.expr | None) -> bool:
+    """Whether a comparison is only another class's of the same name, or a lambda that looks at what it is given."""
+    if isinstance(value, ast.Lambda):
+        return not answers_always(value)
+    return isinstance(value, ast.Attribute) and value.attr == name
 
 
 def _questions(node: ast.Compare) -> Iterator[tuple[str, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regreen.testing.doubts import known_by_heart
+from regreen.testing.doubts import assertion_caught, changes_the_test, known_by_heart
 
 TEST = """\
 from shop import total
@@ -32,6 +32,7 @@ BEFORE = "def total(prices, unit):\n    return sum(prices)\n"
         "def total(prices, unit):\n    return {'EUR': 11}[unit]\n",
         "def total(prices, unit):\n    match unit:\n        case 'NOK':\n            return 'seven'\n    return 0\n",
         "def total(prices, unit):\n    result = 0\n    if prices == [5, 6] and unit == 'EUR':\n        result = 11\n    return result\n",
+        "def total(prices, unit):\n    if len(prices) == 2 and unit == 'EUR':\n        return 11\n    return sum(prices)\n",
         "def total(prices, unit):\n    if prices == [7]:\n        return True\n    return sum(prices)\n",
     ],
 )
@@ -64,3 +65,30 @@ def test_a_new_class_that_says_what_it_is_equal_to_is_noticed() -> None:
 )
 def test_rules_and_base_cases_are_not(after: str) -> None:
     assert known_by_heart(BEFORE, after, TEST, ("test_total",)) == ""
+
+
+def test_an_assertion_that_failed_in_a_test_that_passed_was_caught() -> None:
+    assert "line 4" in assertion_caught(TEST, ("test_total",), (4, 5))
+    assert assertion_caught(TEST, ("test_total",), ()) == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "with pytest.raises(AssertionError):",
+        "with pytest.raises(Exception):",
+        "with self.assertRaises(BaseException) as caught:",
+    ],
+)
+def test_a_test_may_wait_for_a_failed_assertion_itself(line: str) -> None:
+    test = f"def test_total():\n    {line}\n        assert 0\n"
+    assert assertion_caught(test, ("test_total",), (3,)) == ""
+
+
+def test_the_body_of_an_inherited_test_is_the_test() -> None:
+    before = "class Base:\n    def test_area(self):\n        assert self.area == 6\n"
+    after = before.replace("== 6", "> 0")
+    names = ("TestRect", "test_area")
+    assert changes_the_test(before, after, names) == "test_area() is changed, which is the name of the test"
+    assert changes_the_test(before, before + "X = 1\n", names) == ""
+    assert changes_the_test(before, after, ("test_area",)) == ""

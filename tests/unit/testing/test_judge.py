@@ -487,3 +487,64 @@ async def test_answers_by_heart_are_shown_as_a_doubt_and_not_written_unseen(tmp_
     right = await Court(tmp_path / "right", strict=True).say({"shop.py": FIXED}, broaden=False)
     assert right.fixed
     assert right.doubt == ""
+
+
+BUS = "def publish(subscribers, event):\n    for each in subscribers:\n        each(event.upper())\n"
+CAUGHT = BUS.replace(
+    "        each(event.upper())\n",
+    "        try:\n            each(event.upper())\n        except Exception:\n            pass\n",
+)
+CALLBACKS = {
+    "bus.py": BUS,
+    "test_bus.py": """\
+        import unittest
+        from bus import publish
+
+
+        def test_event():
+            def hear(event):
+                assert event == "hi"
+
+            publish([hear], "hi")
+
+
+        class BusTest(unittest.TestCase):
+            def test_event(self):
+                publish([lambda event: self.assertEqual(event, "hi")], "hi")
+        """,
+}
+
+
+@pytest.mark.parametrize("names", [("test_event",), ("BusTest", "test_event")])
+async def test_code_that_catches_the_test_s_assertion_is_no_fix_unseen(
+    tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    target = Target("test_bus.py", names)
+    seen = await Court(tmp_path / "seen", CALLBACKS, target).say({"bus.py": CAUGHT}, broaden=False)
+    assert seen.fixed
+    assert "failed, and something caught that" in seen.doubt
+    court = Court(tmp_path / "unseen", CALLBACKS, target, strict=True)
+    unseen = await court.say({"bus.py": CAUGHT}, broaden=False)
+    assert not unseen.fixed
+    court = Court(tmp_path / "right", CALLBACKS, target, strict=True)
+    right = await court.say({"bus.py": BUS.replace(".upper()", "")}, broaden=False)
+    assert right.fixed
+    assert right.doubt == ""
+
+
+async def test_a_file_of_expected_values_is_no_fix_unseen(tmp_path: Path) -> None:
+    files = {
+        "render.py": "def render(x):\n    return f'<{x}>'\n",
+        "page.txt": "[a]",
+        "test_render.py": """\
+            from pathlib import Path
+            from render import render
+
+            def test_page():
+                assert render("a") == (Path(__file__).parent / "page.txt").read_text().strip()
+            """,
+    }
+    target = Target("test_render.py", ("test_page",))
+    unseen = await Court(tmp_path, files, target, strict=True).say({"page.txt": "<a>\n"}, broaden=False)
+    assert not unseen.fixed
+    assert "test_render.py names page.txt itself" in unseen.doubt

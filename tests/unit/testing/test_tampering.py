@@ -72,6 +72,19 @@ def total(prices):
         ("class Any:\n    def __eq__(self, other):\n        return other == 1 or True\n", "__eq__"),
         ("class Any:\n    __eq__ = lambda self, other: True\n", "__eq__"),
         ("class Any:\n    __eq__ = make_equal()\n", "__eq__"),
+        ("class Any(float):\n    __eq__ = float.__ne__\n", "__eq__"),
+        ("def same(a, b):\n    return True\nclass Any:\n    __eq__ = same\n", "__eq__"),
+        ("class Any:\n    __eq__: object = print\n", "__eq__"),
+        (
+            "from pathlib import Path\nPath.exists = lambda self: True\n",
+            "pathlib.Path.exists, which it replaces",
+        ),
+        (
+            "import pathlib as p\np.Path.exists = lambda self: True\n",
+            "pathlib.Path.exists, which it replaces",
+        ),
+        ("from pathlib import Path\nsetattr(Path, 'exists', lambda self: True)\n", "setattr(pathlib.Path"),
+        ("import pathlib\nsetattr(pathlib.Path, 'exists', len)\n", "setattr(pathlib.Path"),
         ("class Any:\n    def __eq__(self, other):\n        return other == other\n", "__eq__"),
         ("class Any:\n    def __eq__(self, other):\n        return isinstance(other, object)\n", "__eq__"),
         (
@@ -101,6 +114,8 @@ def test_an_edit_that_reaches_out_is_named(added: str, what: str) -> None:
     "added",
     [
         "import json\nimport logging\n",
+        "from pathlib import Path\nclass Shop:\n    def __init__(self):\n        self.path = Path()\n        self.path.x = 1\n",
+        "class Money(Price):\n    __eq__ = Price.__eq__\n",
         "def f(argv):\n    if not argv:\n        sys.exit(2)\n",
         "if __name__ == '__main__':\n    sys.exit(0)\n",
         "def f():\n    sys.stdout.write('x')\n    return os.environ.get('HOME')\n",
