@@ -104,6 +104,9 @@ def _around(failure: Failure, host: Host, install: str) -> str:
         close = difflib.get_close_matches(fixture[1], there[1].split(", ") if there else [], 1)
         if close:
             return f"there is no fixture '{fixture[1]}': did you mean '{close[0]}'?"
+        for above in list(host.workspace.parents)[:LEVELS_ABOVE]:
+            if re.search(rf"\bdef {re.escape(fixture[1])}\(", _text_of(above / "conftest.py")):
+                return f"the fixture '{fixture[1]}' is in {above / 'conftest.py'}, outside the workspace: add `--workspace {above}`"
         return f"there is no fixture '{fixture[1]}': write it in a conftest.py, or install the plugin that has it"
     if "async def functions are not natively supported" in failure.message + failure.text:
         return f"async tests need a plugin: add one with `{install} pytest-asyncio`"
@@ -118,6 +121,14 @@ def _around(failure: Failure, host: Host, install: str) -> str:
     if failure.type in ("OSError", "ImportError") and library:
         return f"the system's library {library[1]} is not installed"
     return ""
+
+
+def _text_of(file: Path) -> str:
+    """A small file's text, "" when there is none."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")[:200_000]
+    except OSError:
+        return ""
 
 
 def _newer_syntax(failure: Failure, host: Host, version: str) -> str:

@@ -179,3 +179,11 @@ def test_syntax_of_a_newer_python_is_no_bug_of_the_code(tmp_path: Path) -> None:
         said
         == "shop.py is written for a newer Python than the 3.8.18 of this project: choose one with --python"
     )
+
+
+async def test_a_fixture_above_the_workspace_is_found(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("def repository():\n    pass\n", encoding="utf-8")
+    bench = Bench(tmp_path, {"test_x.py": "def test_a(repository):\n    pass\n"})
+    assert bench.workspace.parent == tmp_path
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+    assert report.problem.endswith(f"outside the workspace: add `--workspace {tmp_path}`")
