@@ -60,3 +60,18 @@ def test_earlier_edits_of_a_file_that_changed_since_are_left_out_and_said(toy_sh
     assert any("shop/cart.py changed since then" in note["text"] for note in run.of("note"))
     assert outcome["outcome"] == "fixed"
     assert cart.read_text().endswith("# what the person wrote since\n")
+
+
+def test_a_fix_that_was_turned_down_is_not_offered_as_ready(toy_shop: Path, scripted: StartScripted) -> None:
+    run = fix(
+        toy_shop,
+        TWO_PART,
+        "--approval",
+        "whenGreen",
+        *model(scripted("direct")),
+        said=({"decision": "reject", "proposal": "*"},),
+    )
+    _, outcome = run.end()
+    assert outcome["partial"], "it can still be looked at again"
+    assert "ready" not in outcome["summary"]
+    assert "that you rejected is kept" in outcome["summary"]

@@ -31,6 +31,7 @@ class Ending:
     verdict: Verdict | None = None
     written: Sequence[FileChange] = ()
     best: tuple[Verdict, tuple[FileChange, ...]] | None = None
+    best_was_rejected: bool = False
     failure: Failure | None = None
     tried: int = 0
     notes: list[str] = field(default_factory=lambda: list[str]())
@@ -111,7 +112,9 @@ class Ending:
         lines.append(self._kept())
         if partial := self._partial():
             names = ", ".join(change.path for change in partial)
-            if self.best and self.best[0].fixed:
+            if self.best_was_rejected:
+                lines.append(f"The edit of {names} that you rejected is kept: --resume shows it again.")
+            elif self.best and self.best[0].fixed:
                 lines.append(f"A verified fix is ready, and not written; it changes {names}.")
             else:
                 lines.append(

@@ -129,6 +129,11 @@ class Desk:
         return Settled(after_trial(verdict), verdict.summary(), verdict)
 
     @property
+    def best_was_rejected(self) -> bool:
+        """True when the person saw the best state and turned it down."""
+        return self.best is not None and _key(self.best[1]) in self._refused
+
+    @property
     def reasons(self) -> list[str]:
         """Why the edits that stand were made, in order."""
         return self._reasons.standing({c.path: c.after for c in (*self.written, *self._draft.pending())})
@@ -261,7 +266,8 @@ class Desk:
             }
         )
         if decision.kind == "reject":
-            self._refused.add(key)
+            if not decision.final:
+                self._refused |= {key, _key(changes)}
             return self._turned_down(decision, verdict)
         self.rejected = False
         self._reasons.give(event["why"], [_as_decided(change, decision) for change in changes])

@@ -385,7 +385,7 @@ class Session:
             ending.confidence = desk.confidence if stop.outcome == "fixed" else ""
             ending.verdict = desk.verdict
             ending.written = desk.written
-            ending.best = desk.best
+            ending.best, ending.best_was_rejected = desk.best, desk.best_was_rejected
             ending.failure = desk.failure
             ending.tried = desk.tried
         self._budget.clock.on_span = None
