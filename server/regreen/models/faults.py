@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from regreen.agent.model import Listener, PromptTooLong
 from regreen.errors import RegreenError
+from regreen.models.pauses import LONGEST_PAUSE, duration_words
 
 T = TypeVar("T")
 
@@ -176,8 +177,11 @@ class OllamaWords:
         """A request that cannot be made right."""
         return ModelFault(f"{self.name} cannot be used: Ollama refuses `{field}`. Choose another model.")
 
-    def of_status(self, status: int, text: str, window: int | None) -> Exception:
-        """The fault that an answer with an error status, or an error line (status 200), tells."""
+    def of_status(self, status: int, text: str, window: int | None, pause: float | None = None) -> Exception:
+        """The fault that an answer with an error status, or an error line (status 200), tells.
+
+        `pause`: the seconds after which the server wants to be asked again, where it says so.
+        """
         low = text.lower()
         if looks_like_html(text):
             return Trouble(
@@ -192,7 +196,14 @@ class OllamaWords:
             return self.missing() if known else self.not_ollama()
         if any(
             words in low
-            for words in ("longer than the context", "exceeds the context", "available context size")
+            for words in (
+                "longer than the context",
+                "exceeds the context",
+                "available context size",
+                "maximum context length",
+                "context_length_exceeded",
+                "prompt is too long",
+            )
         ):
             return self.too_long(window)
         if "does not support chat" in low:
@@ -202,7 +213,17 @@ class OllamaWords:
                 f"Ollama at {self.url} refuses the request ({status}): set OLLAMA_API_KEY, or use a model that is "
                 "on this machine."
             )
-        return self._failure(status, text, low)
+        return self._quota(text, pause) if status == 429 else self._failure(status, text, low)
+
+    def _quota(self, text: str, pause: float | None) -> Exception:
+        when = f" Try again in {duration_words(pause)}." if pause else ""
+        error = QuotaReached(f"Ollama refuses more requests for now: {one_line(text)}.{when}")
+        if pause is None:
+            return Trouble(error, "quota", 2, 5.0)
+        if pause > LONGEST_PAUSE:
+            return error
+        why = f"Ollama asks for a pause of {duration_words(pause)}"
+        return Trouble(error, "quota", 2, pause, why, exact=True)
 
     def _failure(self, status: int, text: str, low: str) -> Exception:
         said = one_line(text)
@@ -211,8 +232,6 @@ class OllamaWords:
                 f"Ollama at {self.url} is busy with other requests: try again when they are done."
             )
             return Trouble(error, "busy", 5, 0.5, "Ollama is busy")
-        if status == 429:
-            return Trouble(QuotaReached(f"Ollama refuses more requests for now: {said}"), "quota", 2, 5.0)
         if "unexpectedly stopped" in low or "resource limitations" in low:
             error = ModelFault(
                 f"Ollama's model process stopped while it ran {self.name}, most likely for lack of memory: close "

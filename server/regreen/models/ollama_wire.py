@@ -21,8 +21,10 @@ import ollama
 from regreen.errors import RegreenError
 from regreen.models import limits
 from regreen.models.assemble import JsonObject, json_object
+from regreen.models.error_bodies import message_and_code
 from regreen.models.faults import OllamaWords, Progress, Trouble, looks_like_html
 from regreen.models.hosts import is_local
+from regreen.models.pauses import asked_pause
 
 _STOP = re.compile(r'^stop\s+"?(.+?)"?\s*$', re.MULTILINE)
 
@@ -170,9 +172,12 @@ class OllamaWire(ollama.AsyncClient):
 
     def _refused(self, response: httpx.Response) -> Exception:
         text = response.content.decode("utf-8", "replace")
+        error: Any = text
         with contextlib.suppress(ValueError, KeyError, TypeError):
-            text = str(json.loads(text)["error"])
-        return self.words.of_status(response.status_code, text, None)
+            error = json.loads(text)["error"]
+        said, _ = message_and_code(error)
+        pause = asked_pause(response.headers, error, said)
+        return self.words.of_status(response.status_code, said, None, pause)
 
     def _chunk(self, line: bytes, started: bool) -> dict[str, Any]:
         chunk = _decoded(line)
@@ -180,7 +185,7 @@ class OllamaWire(ollama.AsyncClient):
             page = looks_like_html(line.decode("utf-8", "replace")) or not started
             raise self.words.not_ollama() if page else self.words.unfinished()
         if "error" in chunk:
-            raise self.words.of_status(200, str(chunk["error"]), None)
+            raise self.words.of_status(200, message_and_code(chunk["error"])[0], None)
         return chunk
 
     async def _lines(self, response: httpx.Response) -> AsyncIterator[bytes]:

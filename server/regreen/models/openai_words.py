@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, cast
 
 from regreen.errors import RegreenError
 from regreen.models.assemble import json_object
+from regreen.models.error_bodies import message_and_code
 from regreen.models.faults import (
     ContextCut,
     ContextTooLong,
@@ -22,7 +22,7 @@ from regreen.models.faults import (
     looks_like_html,
     one_line,
 )
-from regreen.models.pauses import asked_pause, duration_words
+from regreen.models.pauses import LONGEST_PAUSE, asked_pause, duration_words
 
 _TOO_LONG = re.compile(
     r"context[ _](?:length|size|window|limit)|max(?:imum)?[ _](?:context|model|prompt|sequence|seq|input)[ _]?len|max_model_len"
@@ -46,8 +46,6 @@ _NOT_TAKEN = re.compile(
     r"(?i)unsupported|unrecognized|unknown|unexpected|not supported|not permitted|does not support|not allowed|invalid parameter"
 )
 _DROPPABLE = ("max_tokens", "temperature", "seed", "stream_options", "usage", "stop")
-LONGEST_PAUSE = 90.0
-"""Seconds. A server that asks for a longer pause ends the run instead: it says when to come back."""
 
 
 class OpenAIWords:
@@ -83,7 +81,7 @@ class OpenAIWords:
 
     def of_status(self, status: int, error: Any, headers: Mapping[str, str]) -> Exception:
         """The fault of an error status, or of an error in a 200 (its own code, else 200, is the status then)."""
-        message, code = _message(error)
+        message, code = message_and_code(error)
         low = message.lower()
         status = code if status == 200 and code else status
         if status == 413:
@@ -225,36 +223,6 @@ def error_in(body: Mapping[str, Any]) -> Any:
     if not choices and (body.get("object") == "error" or (body.get("detail") and "id" not in body)):
         return {"error": dict(body)}
     return None
-
-
-def _message(error: Any) -> tuple[str, int]:
-    """The words and the code of an error in any of the shapes that servers use."""
-    wrapped = cast("list[Any]", error) if isinstance(error, list) else []  # by Google
-    outer = json_object(wrapped[0] if wrapped else error)
-    if outer is None:
-        return str(cast(Any, error) or ""), 0
-    inner = json_object(outer.get("error", outer))
-    if inner is None:
-        return str(outer.get("error")), _code(outer.get("code"))
-    code, kind = inner.get("code"), str(inner.get("type") or "")
-    text = str(inner.get("message") or _detail(inner.get("detail")) or inner)
-    raw = (json_object(inner.get("metadata")) or {}).get("raw")
-    if raw and str(raw) not in text:  # what the provider behind OpenRouter said
-        text += f": {raw}"
-    for name in (kind if "exceed_context" in kind or "quota" in kind else "", code):
-        if isinstance(name, str) and name and not name.isdigit() and name not in text:
-            text += f" ({name})"
-    return text, _code(code)
-
-
-def _detail(detail: Any) -> str:
-    return detail if isinstance(detail, str) else json.dumps(detail) if detail else ""
-
-
-def _code(code: Any) -> int:
-    if isinstance(code, str) and code.isdigit():
-        code = int(code)
-    return code if isinstance(code, int) and 100 <= code < 600 else 0
 
 
 def _limit(error: Any, message: str) -> int | None:

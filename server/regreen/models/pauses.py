@@ -10,6 +10,9 @@ from typing import Any, cast
 
 from regreen.models.assemble import json_object
 
+LONGEST_PAUSE = 90.0
+"""Seconds that a run waits when a server asks for a pause; a longer one ends it."""
+
 _RESETS = (
     "x-ratelimit-reset-requests",
     "x-ratelimit-reset-tokens",
