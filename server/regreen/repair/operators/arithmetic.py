@@ -146,6 +146,8 @@ def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
         and _called(node) not in site.project.signatures
     ):
         weight *= 0.5
+    if isinstance(node, ast.Name) and node.id not in _counts(site) and _hands_on(site, parent):
+        weight *= 0.6
     text = site.tight(node, 10)
     yield from site.replace(node, f"{text} + 1", "off by one", weight)
     yield from site.replace(node, f"{text} - 1", "off by one", weight)
@@ -169,6 +171,14 @@ def _off_by_one(site: Site, node: ast.expr) -> Iterator[Edit]:
             yield from site.replace(node, f"{name} + {text}", "term added", rate * 0.6)
             yield from site.replace(node, f"{text} - {name}", "term added", rate)
             yield from site.replace(node, f"{product} * {name}", "factor added", rate)
+
+
+def _hands_on(site: Site, parent: ast.AST | None) -> bool:
+    """A call that passes a value along, rather than counting or recurring with it."""
+    if not isinstance(parent, ast.Call):
+        return False
+    called = _called(parent)
+    return called != "range" and called not in COUNTING and called not in site.project.signatures
 
 
 @once

@@ -54,6 +54,11 @@ KIN: tuple[tuple[str, ...], ...] = (
 )
 """Names that are taken for one another; the order is the order of a dictionary, not of frequency."""
 
+NEAR_LINES = 3
+"""A name bound so few lines above is likely to be read."""
+JUST_BOUND = 0.6
+"""As likely to be meant as a name that is spelled so much alike."""
+
 
 def kin(name: str) -> list[str]:
     """Names that are often meant instead of `name`."""
@@ -78,8 +83,9 @@ def _name(site: Site, node: ast.Name) -> Iterator[Edit]:
     else:
         weight = 0.3 if called else 0.85
     known = [name for name in site.names if name != node.id]
+    recent = _just_bound(site, node) if not called else frozenset[str]()
     for other, likeness in site.near(node.id, known, 14):
-        rate = weight * (0.6 + 0.4 * likeness)
+        rate = weight * (0.6 + 0.4 * max(likeness, JUST_BOUND if other in recent else 0.0))
         if other in site.unused and not called:
             rate = max(rate, 1.0)
         yield from site.replace(node, other, "name", rate)
@@ -101,6 +107,22 @@ def _name(site: Site, node: ast.Name) -> Iterator[Edit]:
     for other, likeness in site.near(node.id, own, 5):
         if likeness > 0.6 and node.id in site.names:
             yield from site.replace(node, f"self.{other}", "self added", 0.4)
+
+
+def _just_bound(site: Site, node: ast.Name) -> frozenset[str]:
+    """Names that get their value on one of the lines right above: they are there to be read here."""
+    return frozenset(name for line, name in _bindings(site) if node.lineno - NEAR_LINES <= line < node.lineno)
+
+
+@once
+def _bindings(site: Site) -> list[tuple[int, str]]:
+    """(line, name) for every name that the function binds in its body."""
+    tree = site.function
+    return [
+        (n.lineno, n.id)
+        for n in (ast.walk(tree) if tree is not None else ())
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
 
 
 @once
