@@ -123,12 +123,7 @@ def nothing(found: Findings) -> str:
         head = "Nothing else was found"
     else:
         head = "Nothing found"
-    reason = found.reason or (
-        f"none of {found.tried} small edits makes the test pass"
-        if found.tried
-        else "the test runs no line that may be changed and that a small edit fits"
-    )
-    lines = [f"{head}: {reason}."]
+    lines = [f"{head}: {found.reason or _why_nothing(found)}."]
     if found.places:
         lines.append("Lines that the failure points to, the likeliest first:")
         lines += [f"  {place.path}:{place.line}" for place in found.places[:10]]
@@ -139,3 +134,17 @@ def nothing(found: Findings) -> str:
             edit = patch.edits[0]
             lines.append(f"  {edit.path}:{edit.line} ({edit.kind})")
     return "\n".join(lines)
+
+
+def _why_nothing(found: Findings) -> str:
+    if not found.tried and not found.left:
+        return "the test runs no line that may be changed and that a small edit fits"
+    if not found.tried:
+        return f"the tests took all the time, and none of {found.left} small edits could be tried"
+    other = "other " if found.survivors else ""
+    if found.left:
+        return (
+            f"no {other}edit of the {found.tried} that were tried makes the test pass; "
+            f"{found.left} less likely ones were not tried"
+        )
+    return f"none of {found.tried} {other}small edits makes the test pass"

@@ -77,7 +77,7 @@ class Patch:
 class Findings:
     """Everything one search learned, whether it found a fix or not.
 
-    `also` are failing tests of the target's file beside the target.
+    `also` are failing tests of the target's file beside the target. `left` candidates were not tried.
     """
 
     survivors: list[Patch] = field(default_factory=lambda: list[Patch]())
@@ -92,6 +92,7 @@ class Findings:
     also: int = 0
     seconds: float = 0.0
     finished: bool = True
+    left: int = 0
 
 
 def pairs(patches: Sequence[Patch]) -> list[tuple[float, tuple[Edit, ...]]]:

@@ -37,6 +37,8 @@ NEARER = 1.6
 """How much likelier an edit that brings the compared values nearer is to be one of two."""
 MOST_PAIRED = 60
 """So many edits that change the failure, the likeliest, are tried two by two."""
+FOR_TRYING = 0.5
+"""Share of the time that is left for trying edits, however long the tests took to learn from."""
 TRACED = 30
 """Passing tests that are traced, the quickest."""
 
@@ -85,6 +87,7 @@ class Search:
         until = self.begun + seconds
         try:
             if await self._learn():
+                until = max(until, time.monotonic() + seconds * FOR_TRYING)
                 await self._explore(until)
                 self.found.survivors.sort(key=lambda p: (-len(p.green), -p.score))
                 if self._wider is not None:
@@ -93,6 +96,7 @@ class Search:
             if self._wider is not None:
                 self._wider.cancel()
             self.found.seconds = time.monotonic() - self.begun
+            self.found.left = len(self.frontier)
         self.found.forward.sort(
             key=lambda p: (p.failure.place if p.failure else (0, 0), p.score), reverse=True
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from regreen.repair import related
-from regreen.repair.explain import call_arguments, sentence
+from regreen.repair.explain import call_arguments, nothing, sentence
 from regreen.repair.frontier import Frontier
 from regreen.repair.localise import constants_read, names_read, ochiai, ranked, spread, with_frames
+from regreen.repair.patch import Findings
 from regreen.repair.related import is_test
 from regreen.repair.source import Edit, Part, Source
 from regreen.repair.syntax import syntax_edits
@@ -155,3 +156,20 @@ def test_a_large_change_is_less_sure_than_a_small_one() -> None:
     large = {"a.py": FileChange("a.py", before, after, before.encode())}
     order = ("low", "medium", "high")
     assert order.index(confidence_of(verdict, large)) < order.index(confidence_of(verdict, small))
+
+
+@pytest.mark.parametrize(
+    ("tried", "left", "said"),
+    [
+        (91, 0, "none of 91 small edits makes the test pass"),
+        (
+            91,
+            300,
+            "no edit of the 91 that were tried makes the test pass; 300 less likely ones were not tried",
+        ),
+        (0, 300, "the tests took all the time, and none of 300 small edits could be tried"),
+        (0, 0, "the test runs no line that may be changed and that a small edit fits"),
+    ],
+)
+def test_a_search_that_found_nothing_says_how_far_it_came(tried: int, left: int, said: str) -> None:
+    assert nothing(Findings(tried=tried, left=left)) == f"Nothing found: {said}."
