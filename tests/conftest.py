@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,15 @@ def toy_shop(tmp_path: Path) -> Path:
     copy = tmp_path / "toy_shop"
     shutil.copytree(PROJECT / "toy_repo", copy, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
     return copy
+
+
+def pytest_configure() -> None:
+    """Ctrl-C means something to the programs under test, also when this run was started in the background.
+
+    What a shell puts there ignores it, and every program started from it does as well.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
