@@ -23,53 +23,45 @@ from scripted.dialects import write_calls
 from scripted.fixtures import StartScripted
 from scripted.policies import Policy
 
-SIGN = "tests/test_ledger.py::test_a_refund_is_taken_off"
+SURE = "tests/test_ledger.py::test_in_common"
 RATE = "tests/test_rates.py::test_rates"
 
 LEDGER = {
     "ledger.py": '''\
-        """What a customer owes."""
+        """Sharing things out."""
 
 
-        def balance(entries):
-            """The sum of all amounts; a refund is taken off."""
-            total = 0
-            for kind, amount in entries:
-                if kind == "refund":
-                    total += amount
-                else:
-                    total += amount
-            return total
+        def shares(a, b):
+            """The largest size of shares into which both amounts can be cut."""
+            if b == 0:
+                return a
+            return shares(a % b, b)
         ''',
     "tests/test_ledger.py": """\
-        from ledger import balance
+        from ledger import shares
 
 
         def test_nothing():
-            assert balance([]) == 0
+            assert shares(7, 0) == 7
 
 
-        def test_one():
-            assert balance([("sale", 5)]) == 5
+        def test_one_in_the_other():
+            assert shares(12, 4) == 4
 
 
-        def test_two():
-            assert balance([("sale", 5), ("sale", 7)]) == 12
+        def test_in_common():
+            assert shares(35, 21) == 7
 
 
-        def test_a_refund_is_taken_off():
-            assert balance([("sale", 9), ("refund", 4)]) == 5
+        def test_nothing_in_common():
+            assert shares(13, 8) == 1
 
 
-        def test_a_refund_alone():
-            assert balance([("refund", 3)]) == -3
-
-
-        def test_refunds_only():
-            assert balance([("refund", 3), ("refund", 4)]) == -7
+        def test_large():
+            assert shares(1071, 462) == 21
         """,
 }
-"""One wrong operator, pinned by several tests: the search is sure of it."""
+"""Two arguments the wrong way round, pinned by several tests: the search is sure of the one edit that passes."""
 
 RATES = {
     "rates.py": '''\
@@ -135,7 +127,7 @@ def test_a_sure_fix_ends_the_run_before_a_slow_model_is_there(
 ) -> None:
     folder = project(tmp_path / "ledger", LEDGER)
     server = scripted(Policy(write_rate, load_seconds=120))
-    run = fix(folder, SIGN, *beside(server))
+    run = fix(folder, SURE, *beside(server))
     code, outcome = run.end()
     assert (code, outcome["outcome"], outcome["confidence"]) == (0, "fixed", "high")
     assert server.turns == []
@@ -151,16 +143,17 @@ def test_a_rejected_fix_is_not_shown_again_and_the_model_hears_of_it(
     tmp_path: Path, scripted: StartScripted
 ) -> None:
     folder = project(tmp_path / "ledger", LEDGER)
-    edit = {"path": "ledger.py", "find": 'if kind == "refund":\n            total += amount', "replace": ""}
-    edit["replace"] = edit["find"].replace("+=", "-=")
+    edit = {"path": "ledger.py", "find": "shares(a % b, b)", "replace": "shares(b, a % b)"}
 
     def insists(seen: Seen) -> Answer:
-        return write_calls("native", "A refund is taken off.", (Call("edit_file", edit),), bool(seen.tools))
+        return write_calls(
+            "native", "The arguments are the wrong way round.", (Call("edit_file", edit),), bool(seen.tools)
+        )
 
     server = scripted(Policy(insists))
     before = contents(folder)
     no = {"decision": "reject", "proposal": "*", "reason": "use a signed amount instead"}
-    run = fix(folder, SIGN, *beside(server), "--max-steps", "2", said=[no])
+    run = fix(folder, SURE, *beside(server), "--max-steps", "2", said=[no])
     code, outcome = run.end()
     assert (code, outcome["outcome"]) == (1, "budget")
     shown = [proposal["files"][0]["text"] for proposal in run.of("proposal")]
@@ -173,7 +166,7 @@ def test_a_rejected_fix_is_not_shown_again_and_the_model_hears_of_it(
 
 def test_a_model_that_is_not_pulled_is_not_needed(tmp_path: Path, scripted: StartScripted) -> None:
     folder = project(tmp_path / "ledger", LEDGER)
-    run = Run(folder, SIGN, "--interactive", *beside(scripted("pull")))
+    run = Run(folder, SURE, "--interactive", *beside(scripted("pull")))
     run.say(ACCEPT_ALL)
     code, outcome = run.end()
     assert (code, outcome["outcome"]) == (0, "fixed")
@@ -275,7 +268,7 @@ def test_a_run_with_the_search_can_be_gone_through_again_offline(
     tmp_path: Path, toy_shop: Path, scripted: StartScripted, kind: str
 ) -> None:
     if kind == "sure":
-        folder, target, server = project(tmp_path / "p", LEDGER), SIGN, scripted("direct")
+        folder, target, server = project(tmp_path / "p", LEDGER), SURE, scripted("direct")
     elif kind == "chosen":
         folder, target, server = toy_shop, TWO_PART, scripted("chooser")
     else:
