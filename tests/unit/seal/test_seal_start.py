@@ -45,9 +45,8 @@ async def test_limits_hold_for_the_command(place: Place):
     assert ended.output.decode().split("\n")[:2] == [repr(shown), "True"], ended
 
 
+@pytest.mark.parametrize("place", ["bubblewrap"], indirect=True)  # other launchers set limits inside
 async def test_limits_that_cannot_be_set_end_the_start(place: Place, monkeypatch: pytest.MonkeyPatch):
-    if place.seal.name != "bubblewrap":
-        pytest.skip("other launchers set limits inside")
     import resource
 
     def refuse(*arguments: object) -> tuple[int, int]:
@@ -98,9 +97,10 @@ def test_a_trial_is_given_away_once_and_reports_every_time(tmp_path: Path):
     assert (scratch / "later").stat().st_uid == nobody()
 
 
+@pytest.mark.parametrize(
+    "place", ["bubblewrap"], indirect=True
+)  # only a seal that mounts puts it in its place
 async def test_a_file_left_out_of_the_trial_can_be_allowed_by_name(place: Place):
-    if not place.seal.mounts:
-        pytest.skip("only a seal that mounts puts it in its place")
     secret = place.access.workspace / "conf" / ".env"
     secret.parent.mkdir()
     secret.write_bytes(b"TOKEN=1\n")

@@ -17,6 +17,9 @@ from regreen.testing.seal.door import Finished, Limits, Status
 from regreen.testing.seal.output import Output
 
 _TICK = 0.25
+_LOOK_AT_MEMORY = 4
+_LOOK_AT_DISK = 16
+"""So many ticks apart both are looked at closely, whatever the computer as a whole seems to have free."""
 _START_TIME = 30.0
 _END_TIME = 2.0
 _DRAIN = 4 << 20
@@ -78,6 +81,7 @@ class SealedProcess:
         self._pidfd = -1
         self._free = [usage.free_space(folder) for folder in folders]
         self._free_memory = usage.free_memory()[0]
+        self._ticks = 0
         self._out = popen.stdout.fileno()
         os.set_blocking(self._out, False)
         self._loop.add_reader(self._out, self._read)
@@ -129,25 +133,27 @@ class SealedProcess:
         """Look at memory and at what was written; the kernel's own limits hold for one process only."""
         if self._done.done():
             return
-        if why := self._too_much_memory():
+        self._ticks += 1
+        if why := self._too_much_memory(self._ticks % _LOOK_AT_MEMORY == 0):
             return self._stop("memory_limit", why)
         shrunk = [
             before - usage.free_space(folder)
             for before, folder in zip(self._free, self._folders, strict=True)
         ]
         disk = self._limits.disk
-        if max(shrunk) > disk // 2 and usage.written(self._folders, self._hold.root, disk) > disk:
+        suspicious = max(shrunk) > disk // 2 or self._ticks % _LOOK_AT_DISK == 0
+        if suspicious and usage.written(self._folders, self._hold.root, disk) > disk:
             return self._stop("memory_limit", f"wrote more than {disk >> 20} MB to the disk")
         self._after(_TICK, self._tick)
 
-    def _too_much_memory(self) -> str:
+    def _too_much_memory(self, closely: bool) -> str:
         """What is wrong, "" when nothing is. Some memory belongs to no process that could be asked (segments shared by key,
         what waits in sockets): it counts only when the whole computer runs out, which a model that loads can look like."""
         limit = self._limits.memory
         used, root = usage.resident(self._hold.root), self._hold.root
         free, whole = usage.free_memory()
         shrunk = self._free_memory - free
-        if used <= limit and shrunk > limit // 2:
+        if used <= limit and (closely or shrunk > limit // 2):
             used += usage.in_memory(self._folders, root, limit - used)
         if used > limit:
             return f"used more than {limit >> 20} MB of memory"
