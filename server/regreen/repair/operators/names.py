@@ -174,9 +174,6 @@ def _attribute(site: Site, node: ast.Attribute) -> Iterator[Edit]:
             yield from site.replace(node, node.attr, "self dropped", weight)
         elif not on_self:
             yield from site.replace(node, site.code(node.value), "attribute dropped", 0.3)
-        value = node.value
-        if isinstance(value, ast.Name) and value.id in site.names:
-            yield from ()
 
 
 def _keywords(site: Site, node: ast.Call) -> Iterator[Edit]:
