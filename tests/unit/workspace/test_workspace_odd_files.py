@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import struct
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from regreen.workspace.names import PathRefused
 from regreen.workspace.policy import LARGEST_FILE, LARGEST_GROWTH
 from regreen.workspace.root import Workspace
 from regreen.workspace.writer import CannotWrite, Conflict, Writer
+from unit.workspace.conftest import SmallDisk
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX files")
 
@@ -157,26 +157,17 @@ def test_a_folder_that_vanishes_is_a_conflict(place: Place):
     assert (place.root / "moved" / "c.py").read_bytes() == OLD
 
 
-def test_undo_on_a_full_disk_says_so_and_works_when_there_is_room(tmp_path: Path):
-    if os.geteuid() != 0:
-        pytest.skip("only root can make a small disk")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "regreen-test", str(disk)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("cannot mount here")
-    try:
-        place = Place(disk, tmp_path / "journal")
-        place.write()
-        place.journal.close()
-        place.workspace.close()
-        filler = disk / "filler"
-        with pytest.raises(OSError, match="No space"):
-            filler.write_bytes(b"x" * (1 << 20))
-        assert undo(place.journal_folder, "run-1")[0][1].startswith("left alone: a.py: the disk is full")
-        assert place.read() == NEW.encode()
-        filler.unlink()
-        assert undo(place.journal_folder, "run-1") == [("a.py", "restored")]
-        assert sorted(path.name for path in place.root.iterdir()) == ["a.py", "b.py"]
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=True)
+def test_undo_on_a_full_disk_says_so_and_works_when_there_is_room(tmp_path: Path, small_disk: SmallDisk):
+    disk = small_disk(256)
+    place = Place(disk, tmp_path / "journal")
+    place.write()
+    place.journal.close()
+    place.workspace.close()
+    filler = disk / "filler"
+    with pytest.raises(OSError, match="No space"):
+        filler.write_bytes(b"x" * (1 << 20))
+    assert undo(place.journal_folder, "run-1")[0][1].startswith("left alone: a.py: the disk is full")
+    assert place.read() == NEW.encode()
+    filler.unlink()
+    assert undo(place.journal_folder, "run-1") == [("a.py", "restored")]
+    assert sorted(path.name for path in place.root.iterdir()) == ["a.py", "b.py"]

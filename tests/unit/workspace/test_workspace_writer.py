@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +18,7 @@ from regreen.workspace.names import PathRefused
 from regreen.workspace.root import Workspace
 from regreen.workspace.text import UndecodableFile, decode
 from regreen.workspace.writer import CannotWrite, Conflict, Unsupported, Writer
+from unit.workspace.conftest import SmallDisk
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX files")
 
@@ -349,28 +349,19 @@ def test_a_journal_folder_of_somebody_else_is_not_used(desk: Desk):
     assert desk.file.read_bytes() == b"a = 1\n"
 
 
-def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path):
-    if os.geteuid() != 0:
-        pytest.skip("only root can make a small disk")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "regreen-test", str(disk)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("cannot mount here")
-    try:
-        desk = Desk(disk, tmp_path / "journal")
-        with pytest.raises(CannotWrite, match="the disk is full"):
-            desk.write("x" * (1 << 20))
-        assert desk.file.read_bytes() == b"a = 1\n"
-        assert desk.names() == ["cart.py"]
-        desk.journal.close()
-        desk.workspace.close()
-        (disk / "other").mkdir()
-        full = Desk(disk / "other", disk / "journal")
-        with pytest.raises(CannotWrite, match="the disk is full"):
-            full.write("x" * (1 << 20))
-        assert full.file.read_bytes() == b"a = 1\n"
-        full.journal.close()
-        full.workspace.close()
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=True)
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, small_disk: SmallDisk):
+    disk = small_disk(64)
+    desk = Desk(disk, tmp_path / "journal")
+    with pytest.raises(CannotWrite, match="the disk is full"):
+        desk.write("x" * (1 << 20))
+    assert desk.file.read_bytes() == b"a = 1\n"
+    assert desk.names() == ["cart.py"]
+    desk.journal.close()
+    desk.workspace.close()
+    (disk / "other").mkdir()
+    full = Desk(disk / "other", disk / "journal")
+    with pytest.raises(CannotWrite, match="the disk is full"):
+        full.write("x" * (1 << 20))
+    assert full.file.read_bytes() == b"a = 1\n"
+    full.journal.close()
+    full.workspace.close()
