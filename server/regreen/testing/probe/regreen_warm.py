@@ -19,7 +19,7 @@ import os
 import signal
 import sys
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, prctl(2)
 
@@ -108,6 +108,22 @@ def seed() -> None:
     importlib.invalidate_caches()
 
 
+def end_with(work: Callable[[], int]) -> None:
+    """In a forked process: do the work, and end with the status it gives, 70 when it fails. Does not return."""
+    status = 70
+    try:
+        status = work()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status & 0xFF)
+
+
 class StageProcess:
     """A forked process that has everything ready for jobs of one shape; `alive` until it cannot serve one."""
 
@@ -129,8 +145,8 @@ class StageProcess:
 
     def _stand(self, path: str, inside: int, outside: int) -> None:
         """In the forked process. Does not return."""
-        status = 70
-        try:
+
+        def stand() -> int:
             adopt_orphans()
             out = os.open(path + ".out", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
             os.dup2(out, 1)
@@ -143,18 +159,11 @@ class StageProcess:
             with open(path, encoding="utf-8") as file:
                 job = json.load(file)
             del job["key"]
-            status = regreen_pytest.run_pytest(
+            return regreen_pytest.run_pytest(
                 job, regreen_stage.Stage(job, inside, outside, seed, end_leftovers)
             )
-        except BaseException:
-            import traceback
 
-            traceback.print_exc()
-        finally:
-            with contextlib.suppress(Exception):
-                sys.stdout.flush()
-                sys.stderr.flush()
-            os._exit(status & 0xFF)
+        end_with(stand)
 
     def run(self, path: str) -> Optional[int]:
         """The wait status of a run; None when the job was not taken. Raises EOFError when it was, and got lost."""
@@ -187,8 +196,8 @@ class StageProcess:
 
 def run(path: str, inside: int, outside: int) -> None:
     """In the forked process: become a fresh start of regreen_pytest.py. Does not return."""
-    status = 70
-    try:
+
+    def fresh() -> int:
         os.close(inside)
         os.close(outside)
         with contextlib.suppress(OSError):
@@ -203,16 +212,9 @@ def run(path: str, inside: int, outside: int) -> None:
         importlib.invalidate_caches()
         import regreen_pytest
 
-        status = regreen_pytest.run_pytest(regreen_pytest.take(path))
-    except BaseException:
-        import traceback
+        return regreen_pytest.run_pytest(regreen_pytest.take(path))
 
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(Exception):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(status & 0xFF)
+    end_with(fresh)
 
 
 def main() -> None:
