@@ -62,6 +62,61 @@ def test_an_environment_in_the_projects_root_does_not_hide_the_trial(tmp_path: P
     assert {tmp_path / "project" / "bin", tmp_path / "project" / "pyvenv.cfg"} <= set(found)
 
 
+def test_an_environments_file_cannot_name_a_folder_without_an_interpreter(tmp_path: Path):
+    python = interpreter(tmp_path / "project" / ".venv", interpreter(tmp_path / "pyenv"))
+    secret = tmp_path / "nobody" / ".ssh"
+    (secret / "x" / "python-notes").mkdir(parents=True)
+    (secret / "python.txt").write_text("a file, but no program\n")
+    tries = [
+        secret,
+        secret / "x",
+        secret / "nothing",
+        f"{tmp_path}/pyenv/../nobody/.ssh/x",
+        "nobody/.ssh/x",
+        "~",
+        "\0",
+    ]
+    for home in tries:
+        (tmp_path / "project" / ".venv" / "pyvenv.cfg").write_text(f"home = {home}\n")
+        found = interpreter_paths(python, tmp_path / "project", tmp_path / "nobody")
+        assert set(found) == {tmp_path / "project" / ".venv", tmp_path / "pyenv"}, home
+
+
+def test_links_in_the_workspace_cannot_make_the_folders_around_it_a_prefix(tmp_path: Path):
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    project = home / "project"
+    base = interpreter(tmp_path / "pyenv")
+    interpreter(project / ".venv", base)
+    (project / "up").symlink_to("..")
+    (project / "python").symlink_to(base)
+    (project / "bin").mkdir()
+    (project / "bin" / "python").symlink_to(base)
+    for around in (project / "up/project/python", project / "up/project/bin/python"):
+        python = project / ".venv" / "bin" / "python"
+        python.unlink()
+        python.symlink_to(around)
+        for written in (base.parent, around.parent, project / "up/project"):
+            (project / ".venv" / "pyvenv.cfg").write_text(f"home = {written}\n")
+            for path in interpreter_paths(python, project, home):
+                assert not (home / ".ssh").is_relative_to(path.resolve()), (around, written, path)
+                assert path.resolve() != project
+
+
+def test_of_folders_that_hold_more_than_python_only_its_own_parts_are_taken(tmp_path: Path):
+    home, base = tmp_path / "home", interpreter(tmp_path / "uv" / "cpython-3.12")
+    for prefix, kept in (
+        (home / ".local", "share/keyrings"),
+        (tmp_path / "brew", "var/postgres"),
+        (tmp_path / "other", ".git"),
+    ):
+        (prefix / kept).mkdir(parents=True)
+        (prefix / "bin").mkdir()
+        (prefix / "bin" / "python3").symlink_to(base)
+        found = interpreter_paths(prefix / "bin" / "python3", tmp_path / "project", home)
+        assert found == (prefix / "bin", tmp_path / "uv" / "cpython-3.12")
+
+
 def test_a_system_interpreter_needs_nothing_more():
     if not Path("/usr/bin/python3").exists():
         pytest.skip("no system interpreter")
