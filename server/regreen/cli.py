@@ -104,7 +104,8 @@ def _ask(options: argparse.Namespace) -> int:
     from regreen.run.fix import ask
 
     def work(settings: RunSettings, channel: Channel) -> Coroutine[Any, Any, int]:
-        return ask(options.text, options.workspace, settings, channel, Path.cwd())
+        offers = settings.interactive and not options.json
+        return ask(options.text, options.workspace, settings, channel, Path.cwd(), options.resume, offers)
 
     return _play(options, options.text, work)
 
@@ -194,7 +195,7 @@ def _show(options: argparse.Namespace) -> int:
 def _undo(options: argparse.Namespace) -> int:
     from regreen.run.undo import undo_runs
 
-    return undo_runs(options.runs, options.json)
+    return undo_runs(options.words, options.json)
 
 
 def _read_reply(options: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ examples:
   regreen fix tests/test_cart.py::test_total     one test; also tests/test_cart.py:42
   regreen fix tests/test_cart.py                 all its failing tests, one run each
   regreen undo                                   take back what the latest run wrote
+  regreen undo RUN src/cart.py                   take back one file of a run
   regreen show RUN --html run.html               look into a run
   regreen doctor                                 what is missing, with the command that mends it
 
@@ -92,6 +93,7 @@ def parser() -> argparse.ArgumentParser:
     _run_options(fix, "the project that TARGET lies in")
     ask = commands.add_parser("ask", help="a task in words; the tests decide, where there are any")
     ask.add_argument("text", metavar="TEXT", help='for instance "There is a bug in bug.py, find and fix it"')
+    ask.add_argument("--resume", metavar="RUN", help="go on from what an earlier run did")
     _run_options(ask, "the current folder")
     serve = commands.add_parser("serve", help="the language server, on stdin and stdout")
     serve.add_argument("--tcp", type=_port, metavar="PORT", help="listen on this port of 127.0.0.1 instead")
@@ -123,11 +125,13 @@ def parser() -> argparse.ArgumentParser:
         "--html", type=Path, metavar="FILE", help="write one self-contained page with a timeline instead"
     )
     undo = commands.add_parser("undo", help="take back a run's edits")
+    undo.usage = "regreen undo [-h] [--json] [RUN ...] [PATH ...]"
     undo.add_argument(
-        "runs",
-        metavar="RUN",
+        "words",
+        metavar="RUN or PATH",
         nargs="*",
-        help="ids as the outcomes show them, the newest is taken back first; default: the latest that wrote here",
+        help="RUN: ids as the outcomes show them, the newest is taken back first; default: the latest that wrote here. "
+        "PATH: take back these files and folders only",
     )
     undo.add_argument("--json", action="store_true", help=_JSON)
     commands.add_parser("read-reply", help="read tool calls out of replies, JSON Lines in and out")

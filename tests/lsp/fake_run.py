@@ -260,7 +260,7 @@ def several() -> None:
 
 
 def undo() -> None:
-    print(f"took back {ARGUMENTS[1] if len(ARGUMENTS) > 1 else 'the last run'}")
+    print(f"took back {' '.join(ARGUMENTS[1:]) or 'the last run'}")
 
 
 def until_buffer() -> None:

@@ -643,3 +643,11 @@ def test_undo_goes_to_the_run_program_with_the_record_of_the_run(
     client.wait(lambda m: m.get("method") == "$/progress" and m["params"]["value"]["kind"] == "end")
     assert client.execute("regreen.undo", {"run": run})["result"] == {"run": "rec-1"}
     client.notified("window/showMessage", message="Regreen: took back rec-1")
+
+    assert client.execute("regreen.undo", {"run": run, "paths": ["shop/cart.py"]})["result"] == {
+        "run": "rec-1"
+    }
+    client.notified("window/showMessage", message="Regreen: took back rec-1 ./shop/cart.py")
+    for none in ([], None, "shop/cart.py"):
+        refused = client.execute("regreen.undo", {"run": run, "paths": none})["result"]
+        assert refused["error"] == "No file was chosen, so nothing is taken back."

@@ -39,6 +39,7 @@ export function registerCommands(parts: Parts): void {
     "regreen.cancelRun": () => runs.current !== undefined && vscode.commands.executeCommand(CANCEL, { run: runs.current }),
     "regreen.extendBudget": () => runs.extend(),
     "regreen.undoLastRun": () => runs.undo(),
+    "regreen.undoFiles": () => runs.undoFiles(),
     "regreen.showRun": (page: unknown) => showPage(parts, page),
     "regreen.showOutput": () => { log.show(true); },
     "regreen.changeApproval": () => changeApproval(),

@@ -44,6 +44,8 @@ export class Runs {
   /** The record of the last run that has one, and its name for people. */
   page: { trace: string; name: string } | undefined;
   private maxSteps = 0;
+  /** The files that the last run with accepted edits wrote. */
+  private wrote: { run: string; paths: string[] } | undefined;
 
   constructor(
     private readonly log: vscode.LogOutputChannel,
@@ -136,6 +138,8 @@ export class Runs {
     this.open.delete(outcome.run);
     this.ended(outcome.run);
     this.last = outcome.run;
+    const paths = [...new Set((outcome.edits ?? []).map(({ path }) => path))];
+    if (paths.length > 0) this.wrote = { run: outcome.run, paths };
     void this.memory.update(GOING, undefined);
     if (outcome.trace) this.page = { trace: outcome.trace, name: this.nameOf(outcome) };
     // A proposal that still waits closes first, and with it its notification.
@@ -189,6 +193,18 @@ export class Runs {
   async undo(run = this.last): Promise<void> {
     const uri = vscode.window.activeTextEditor?.document.uri.toString();
     await vscode.commands.executeCommand(UNDO, run === undefined ? { uri } : { run });
+  }
+
+  /** Takes back only some files of the last run that wrote any. */
+  async undoFiles(): Promise<void> {
+    if (this.wrote === undefined) {
+      void vscode.window.showInformationMessage("No run of this window has changed a file. In a terminal, `regreen undo RUN PATH` takes back files of an earlier run.");
+      return;
+    }
+    const { run, paths } = this.wrote;
+    const title = "Regreen: which files should be as they were before the run?";
+    const picked = await vscode.window.showQuickPick(paths, { title, canPickMany: true, placeHolder: "Files that you changed since are left alone" });
+    if (picked && picked.length > 0) await vscode.commands.executeCommand(UNDO, { run, paths: picked });
   }
 
   private seen(run: string): void {

@@ -188,19 +188,27 @@ class RegreenServer(BaseServer):
         return test.names
 
     def undo(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Take back a run's edits, in a process of its own; the result is shown when it is there."""
+        """Take back a run's edits, with `paths` (as its outcome names them) only those of these files, in a process of
+        its own; the result is shown when it is there."""
         record, folder = self.runs.record(str(arguments.get("run") or ""))
         path = file_path(str(arguments.get("uri") or ""))
         where = folder or (path.parent if path else next(iter(self.folders()), Path.cwd()))
-        self.protocol.background(self._undo([record] if record else [], where))
+        words = [record] if record else []
+        if "paths" in arguments:
+            paths = arguments["paths"]
+            chosen = cast("list[Any]", paths) if isinstance(paths, list) else []
+            if not chosen:  # Nothing chosen is nothing to do, never everything.
+                return self._refuse(UsageError("No file was chosen, so nothing is taken back."))
+            words += [f"./{name}" for name in chosen]  # "./": a file may have a name like a run's.
+        self.protocol.background(self._undo(words, where))
         return {"run": record or None}
 
-    async def _undo(self, record: list[str], folder: Path) -> None:
+    async def _undo(self, words: list[str], folder: Path) -> None:
         try:
             process = await asyncio.create_subprocess_exec(
                 *run_command(self.settings.run_python),
                 "undo",
-                *record,
+                *words,
                 cwd=folder,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,

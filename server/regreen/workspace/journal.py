@@ -231,6 +231,19 @@ def undo(folder: Path, run: str, only: Collection[str] | None = None) -> list[tu
     return recovery.take_back(folder, run, only)
 
 
+def written(folder: Path) -> list[str]:
+    """The paths a run wrote, each once, in the order of writing; those of writes that were dropped are left out."""
+    entries = read_entries(folder)
+    void = {entry["id"] for entry in entries if entry.get("op") == "void"}
+    return list(
+        dict.fromkeys(
+            entry["path"]
+            for entry in entries
+            if entry.get("op") in ("intent", "noted") and entry["id"] not in void and "undoes" not in entry
+        )
+    )
+
+
 def recover(folder: Path) -> list[tuple[str, str]]:
     """Finish or drop a write that a kill interrupted; see `recovery.recover`."""
     from regreen.workspace import recovery
