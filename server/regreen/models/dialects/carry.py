@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from regreen.agent.conversation import ToolCall
-from regreen.models.dialects import arguments, checks, corrective, damaged, edits, paths, shell
+from regreen.models.dialects import arguments, blocks, checks, corrective, damaged, edits, paths, shell
 from regreen.models.dialects.corrective import Scene
 from regreen.models.dialects.python_text import fragment_parses, is_python
 from regreen.models.dialects.reading import Asked, Fault, as_mapping
@@ -159,9 +159,14 @@ def _edits_as_content(given: dict[str, Any], scene: Scene) -> list[Asked] | Faul
 
 
 def _edits_as_find(given: dict[str, Any], scene: Scene) -> list[Asked] | Fault | None:
-    """A whole search/replace block inside `find` or `replace`."""
-    for key in ("find", "replace"):
+    """A whole search/replace block inside `find` or `replace`; not a conflict of two versions that the file holds."""
+    held = scene.files.get(str(given["path"]), "").replace("\r\n", "\n")
+    if str(given["find"]).strip() and str(given["find"]) in held:
+        return None
+    for key, other in (("find", "replace"), ("replace", "find")):
         text = str(given[key])
+        if str(given[other]).strip() and blocks.CONFLICT.search(text):
+            continue
         if edits.looks_like(text) and re.search(
             r"^[ \t]*(?:={5,9}[ \t]*|@@.*|\*{3} .*)$", text, re.MULTILINE
         ):
@@ -174,7 +179,9 @@ def _edits_as_find(given: dict[str, Any], scene: Scene) -> list[Asked] | Fault |
 def _edit(given: dict[str, Any], asked: Asked, scene: Scene, tests_locked: bool) -> Fault | None:
     path = str(given["path"])
     text = scene.files.get(path, "").replace("\r\n", "\n")
-    find, new = damaged.without_markers(str(given["find"])), damaged.without_markers(str(given["replace"]))
+    find, new = str(given["find"]), damaged.without_markers(path, str(given["replace"]), text)
+    if not (text and find in text):
+        find = damaged.without_markers(path, find, text)
     if not (text and find in text):
         find = damaged.repaired_fragment(path, find)
     new = damaged.repaired_fragment(path, new)

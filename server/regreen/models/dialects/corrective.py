@@ -158,6 +158,17 @@ def broken(scene: Scene, around: str, example: str) -> Fault:
     )
 
 
+def several_dividers(scene: Scene, count: int, path: str) -> Fault:
+    """A search/replace block whose own divider cannot be told from its text."""
+    return scene.fault(
+        "bad_arguments",
+        f"{count} lines of the SEARCH/REPLACE block{f' for {quoted(path)}' if path else ''} are made of equal signs, and any of them"
+        " may be the one between SEARCH and REPLACE, so nothing was changed. Send the edit as a call, or leave the lines"
+        " of equal signs out of the block.",
+        scene.edit_call(path),
+    )
+
+
 def missing(scene: Scene, tool: str, names: Sequence[str], example: str, hint: str = "") -> Fault:
     """Required arguments are not there."""
     listed = " and ".join(names)

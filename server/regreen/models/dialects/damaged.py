@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Callable
 
+from regreen.models.dialects.blocks import CONFLICT
 from regreen.models.dialects.punctuation import ODD, PUNCTUATION
 from regreen.models.dialects.python_text import (
     code_only,
@@ -24,6 +25,7 @@ from regreen.models.dialects.python_text import (
 _NUMBERED = re.compile(r"^[ \t]*(?:L(?:ine )?|\[)?(\d{1,5})(?:[ ]?[|│:→)]|\]|\t|\.(?=[ \t]|$)|(?= |$))(.*)$")
 _BARRED = re.compile(r"^[ \t]*L?\d+[ ]?[|│→\t]")
 _MARK = re.compile(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}[ \t]*$|\+{7} ?REPLACE|-{7} ?SEARCH)")
+_MARKED = re.compile(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}|\+{7} ?REPLACE|-{7} ?SEARCH)", re.MULTILINE)
 _TAG_LINE = re.compile(r"^[ \t]*(?:</?[A-Za-z_][\w:.=-]*>|<\|[^<>\n]{1,40}\|>|</s>|`{3,}\w*)?[ \t]*$")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _STRING_OR_CODE = re.compile(
@@ -355,9 +357,24 @@ _FRAGMENT_REPAIRS: tuple[Repair, ...] = (
 )
 
 
-def without_markers(text: str) -> str:
-    """A `find` or `replace` without search/replace markers left at either end."""
-    if not re.search(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}|\+{7} ?REPLACE|-{7} ?SEARCH)", text, re.MULTILINE):
+def without_markers(path: str, text: str, held: str = "") -> str:
+    """A `find` or `replace` without search/replace marks left at either end. Lines that its file holds are no marks,
+    nor, outside Python, is a line of equal signs below a heading."""
+    if not _MARKED.search(text) or CONFLICT.search(text):
         return text
     stripped = _marks_gone(text) or ""
-    return stripped if stripped.strip() else text
+    if not stripped.strip():
+        return text
+    gone = text.replace(stripped, "\n", 1).split("\n")
+    marks = [line.strip() for line in gone if line.strip()]
+    if held and set(marks) <= {line.strip() for line in held.splitlines()}:
+        return text
+    underlined = re.search(r"^(\S[^\n]*)\n(={5,9})[ \t]*\Z", text.rstrip("\n"), re.MULTILINE)
+    if (
+        underlined
+        and not is_python(path)
+        and len(underlined[1].rstrip()) <= len(underlined[2])
+        and len(marks) == 1
+    ):
+        return text
+    return stripped

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
-from regreen.models.dialects import corrective, paths
+from regreen.models.dialects import blocks, corrective, paths, thoughts
 from regreen.models.dialects.corrective import Scene
 from regreen.models.dialects.reading import Asked, Fault
 
-SEARCH = re.compile(
-    r"^[ \t]*(?:<{4,9}[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b>?|-{5,9}[ ]?SEARCH\b)[^\n]*$", re.I
-)
-DIVIDER = re.compile(r"^[ \t]*={5,9}[ \t]*$")
-REPLACE = re.compile(r"^[ \t]*(?:>{5,9}|>{4}[ ]?REPLACE|\+{5,9}[ ]?REPLACE)[^\n]*$", re.I)
 _OPENING = re.compile(
     r"^[ \t]*(?:<{4,9}[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b|-{5,9}[ ]?SEARCH\b)"
     r"|^\*{3} (?:Begin Patch|(?:Update|Add|Delete) File:)"
@@ -21,8 +17,10 @@ _OPENING = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _HUNK = re.compile(r"^@@(?: -\d+(?:,(\d{1,6}))? \+\d+(?:,(\d{1,6}))? @@)?")
+_MOST_TURNS = 8
 _PATCH_FILE = re.compile(r"^\*{3} (Update|Add|Delete) File:\s*(.+?)\s*$", re.IGNORECASE)
 _END = re.compile(r"^(?:```|~~~|\*{3} End Patch|</|<\|)")
+_FILE_NAME = re.compile(r"\"?(?:/dev/null|[ab]/[^\n]+|[^\s\"]*[/.][^\s\"]*)\"?")
 _NAME_LINE = re.compile(
     r"^[\s#*>`\-/]*(?:(?:in|file|filename|path|update|edit|modify|change)\b[:\s]*)?[`*\"'\[]*"
     r"((?:[\w.-]+[/\\])*[\w.-]+\.\w{1,6})[`*\"'\]:]*\s*$",
@@ -49,6 +47,18 @@ def first(text: str, start: int = 0) -> int:
     return found.start() if found else -1
 
 
+def stop(text: str, start: int, end: int) -> int:
+    """Where what the model says from `start` on is over: at a mark of the next turn, unless a block's own text holds it."""
+    for turn in itertools.islice(thoughts.TURN.finditer(text, start, end), _MOST_TURNS):
+        before = text[start : turn.start()].split("\n")
+        opened = max((n for n, line in enumerate(before) if blocks.SEARCH.match(line)), default=-1)
+        closed = any(blocks.REPLACE.match(line) for line in before[opened + 1 :])
+        behind = text[turn.end() : end].split("\n")
+        if opened < 0 or closed or not any(blocks.REPLACE.match(line) for line in behind):
+            return turn.start()
+    return end
+
+
 def read(text: str, scene: Scene, path: str = "", ended: bool = True) -> list[Asked] | Fault:
     """The edits in a text, as calls of edit_file and write_file. `path` is used where the text names no file.
 
@@ -62,11 +72,10 @@ def read(text: str, scene: Scene, path: str = "", ended: bool = True) -> list[As
     envelope = False
     while at < len(lines):
         line = lines[at]
-        if SEARCH.match(line):
-            before = _name_before(lines, at) or named
-            outcome = _block(lines, at, before)
-            if isinstance(outcome, int):
-                return corrective.cut(scene, "inside a SEARCH/REPLACE block", before or scene.path())
+        if blocks.SEARCH.match(line):
+            outcome = _block(lines, at, _name_before(lines, at) or named, scene)
+            if isinstance(outcome, Fault):
+                return outcome
             edit, at = outcome
             named = edit.path
             done.append(edit)
@@ -74,16 +83,16 @@ def read(text: str, scene: Scene, path: str = "", ended: bool = True) -> list[As
             if found.group(1).lower() == "delete":
                 return _deletes(scene, found.group(2))
             named = found.group(2)
-            edits, at, whole = _hunks(lines, at + 1, named, found.group(1).lower() == "add")
+            edits, at, whole = _hunks(lines, at + 1, named, found.group(1).lower() == "add", scene)
             done += edits
-        elif line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
+        elif _heads_a_file(lines, at):
             if lines[at + 1][4:].split("\t")[0].strip() == "/dev/null":
                 return _deletes(scene, _diff_name(line) or named)
             named = _diff_name(lines[at + 1]) or _diff_name(line) or named
-            edits, at, whole = _hunks(lines, at + 2, named, "/dev/null" in line)
+            edits, at, whole = _hunks(lines, at + 2, named, "/dev/null" in line, scene)
             done += edits
         elif _HUNK.match(line):
-            edits, at, whole = _hunks(lines, at, _name_before(lines, at) or named, False)
+            edits, at, whole = _hunks(lines, at, _name_before(lines, at) or named, False, scene)
             done += edits
         else:
             if line.startswith("***"):
@@ -100,7 +109,7 @@ def _deletes(scene: Scene, path: str) -> Fault:
 
 def read_bare(lines: list[str], scene: Scene, path: str) -> list[Asked] | Fault:
     """A diff without any header: lines that begin with plus, minus or a blank."""
-    edits, _, _ = _hunks(["@@", *lines], 0, path, False)
+    edits, _, _ = _hunks(["@@", *lines], 0, path, False, scene)
     return _as_calls(edits, scene, "\n".join(lines))
 
 
@@ -125,29 +134,24 @@ def _name_before(lines: list[str], at: int) -> str:
     return ""
 
 
-def _block(lines: list[str], at: int, path: str) -> tuple[_Edit, int] | int:
-    """One search/replace block from its first marker; -1 when it does not end."""
-    edit = _Edit(path)
-    side = edit.find
+def _block(lines: list[str], at: int, path: str, scene: Scene) -> tuple[_Edit, int] | Fault:
+    """One search/replace block from its first mark, and the line behind it."""
     inline = re.match(r"^[ \t]*[<-]+[ ]?\w+>?\s+([\w./-]+\.\w{1,6})\s*$", lines[at])
-    if inline and not path:
-        edit.path = inline.group(1)
-    for index in range(at + 1, len(lines)):
-        line = lines[index]
-        if side is edit.find and DIVIDER.match(line):
-            side = edit.replace
-        elif side is edit.replace and REPLACE.match(line):
-            while edit.find and re.match(
-                r"^[ \t]*(?::(?:start|end)_line:\s*\d+|-{5,9})[ \t]*$", edit.find[0]
-            ):
-                edit.find.pop(0)
-            edit.new_file = not "".join(edit.find).strip()
-            return edit, index + 1
-        elif SEARCH.match(line):
-            return -1
-        else:
-            side.append(line)
-    return -1
+    path = path or (inline.group(1) if inline else "")
+    found = blocks.read(lines, at, path, _texts(path, scene))
+    if found is None:
+        return corrective.cut(scene, "inside a SEARCH/REPLACE block", path or scene.path())
+    if isinstance(found, blocks.Doubt):
+        return corrective.several_dividers(scene, found.dividers, path or scene.path())
+    return _Edit(path, found.find, found.replace, not "".join(found.find).strip()), found.end
+
+
+def _texts(path: str, scene: Scene) -> list[str]:
+    """What the file of an edit may hold: its text, or where the edit names none, that of each file in play."""
+    if not path:
+        return list(scene.files.values())
+    known = scene.files.get(path, scene.files.get(paths.clean(path, scene.files).text))
+    return [] if known is None else [known]
 
 
 def _diff_name(line: str) -> str:
@@ -155,21 +159,44 @@ def _diff_name(line: str) -> str:
     return "" if name == "/dev/null" else re.sub(r"^[ab]/", "", name)
 
 
-def _hunks(lines: list[str], at: int, path: str, new_file: bool) -> tuple[list[_Edit], int, bool]:
+def _heads_a_file(lines: list[str], at: int) -> bool:
+    return lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")
+
+
+def _is_content(lines: list[str], at: int, held: frozenset[str], due: bool) -> bool:
+    """Whether two lines of a hunk that look like the head of a file are a line out and a line in: `-- old` of SQL.
+
+    `held` are the lines of the hunk's own file, `due` is true while its header promises more of both kinds.
+    """
+    old, new = lines[at][4:].split("\t")[0].strip(), lines[at + 1][4:].split("\t")[0].strip()
+    if lines[at][1:].rstrip() in held:
+        return True
+    names = all(_FILE_NAME.fullmatch(name) for name in (old, new))
+    follows = at + 2 < len(lines) and bool(_HUNK.match(lines[at + 2]))
+    return not names or (due and not follows)
+
+
+def _hunks(
+    lines: list[str], at: int, path: str, new_file: bool, scene: Scene
+) -> tuple[list[_Edit], int, bool]:
     """The hunks of one file, where they end, and whether the last one is whole: something follows it, or it is as long
     as its header says. A blank line inside a hunk is a context line."""
     edits: list[_Edit] = []
+    held = frozenset(
+        line.rstrip() for text in (_texts(path, scene) if path else ()) for line in text.splitlines()
+    )
+    begun = False  # a hunk's own header was there
     old, new = 0, 0  # lines that the header promises and that have not come
     current = _Edit(path, new_file=new_file)
     while at < len(lines):
         line = lines[at]
         if _END.match(line) or _PATCH_FILE.match(line) or line.startswith("diff --git"):
             break
-        if line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
+        if _heads_a_file(lines, at) and not (begun and _is_content(lines, at, held, old > 0 and new > 0)):
             break
         if header := _HUNK.match(line):
             _close(current, edits)
-            current = _Edit(path, new_file=new_file)
+            current, begun = _Edit(path, new_file=new_file), True
             old, new = int(header.group(1) or "1"), int(header.group(2) or "1")
             if not line.startswith("@@ -"):
                 old, new = 0, 1  # no counts: at least one new line

@@ -26,6 +26,7 @@ _QUOTES: tuple[tuple[str, str], ...] = (
     ("‘", "’"),
     ("«", "»"),
 )
+_TRIPLE = ('"""', "'''")
 _BY_FIRST = {
     first: [pair for pair in _QUOTES if pair[0][0] == first] for first in {pair[0][0] for pair in _QUOTES}
 }
@@ -196,6 +197,8 @@ class _Reader:
         start = self.at + len(opening)
         at = start
         raw = opening == "<escape>"
+        if opening in _TRIPLE and (last := self._own_triple(start, opening)) >= 0:
+            self.guessed, at = True, last
         while True:
             end = self._closing(at, closing, raw)
             if end < 0:
@@ -211,6 +214,15 @@ class _Reader:
             if not is_key:
                 self.guessed = True
             at = after
+
+    def _own_triple(self, start: int, quote: str) -> int:
+        """Where triple quotes close their string, when the first that might are those of a docstring inside; else -1."""
+        end = self._closing(start, quote, False)
+        if end < 0 or self._ends_here(end + len(quote), False):
+            return -1
+        while end >= 0 and not self._ends_here(end + len(quote), False):
+            end = self._closing(end + len(quote), quote, False)
+        return end
 
     def _closing(self, at: int, closing: str, raw: bool) -> int:
         while True:

@@ -88,6 +88,7 @@ REACT_INPUT = re.compile(
     r"\s*\**(?:Action[ _]?Input|Input|Arguments?)\**\s*:[ \t]*\**(?P<input>[^\n]*)", re.IGNORECASE
 )
 CODE_LANGUAGES = frozenset(["python", "py", "python3", "py3", "pycon", "ipython", "tool_code"])
+DIFF_LANGUAGES = frozenset(["diff", "patch", "udiff"])
 SHELL_LANGUAGES = frozenset(["bash", "sh", "shell", "console", "zsh", "terminal", "cmd", "powershell"])
 DATA_LANGUAGES = frozenset(
     [

@@ -53,7 +53,9 @@ def read(text: str, line_start: int, name: str, name_start: int, paren: int, too
     given = _arguments(
         text[paren + 1 : end - 1], list(tools.specs[tools.known(name)].parameters.get("properties", {}))
     )
-    return Written(None, paren + 1) if given is None else Written(Asked(name, given), end)
+    return (
+        Written(None, paren + 1) if given is None else Written(Asked(name, given[0], guessed=given[1]), end)
+    )
 
 
 def only_calls(code: str, tools: Toolset) -> list[Asked]:
@@ -118,20 +120,23 @@ def _closing(text: str, paren: int) -> int:
     return -1
 
 
-def _arguments(inside: str, names: list[str]) -> dict[str, Any] | None:
+def _arguments(inside: str, names: list[str]) -> tuple[dict[str, Any], bool] | None:
+    """The values between the parentheses, and whether the ends of their strings are a guess."""
     if not inside.strip():
-        return {}
+        return {}, False
     tree = tree_of(f"f({inside}\n)")
     if tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
         node = tree.body[0].value
-        return _values(node, names) if isinstance(node, ast.Call) else None
+        given = _values(node, names) if isinstance(node, ast.Call) else None
+        return None if given is None else (given, False)
     if not re.match(r"\s*(?:\{|\w+\s*[=:])", inside):
         return None
     try:  # raw newlines between plain quotes, and the like
         parsed = lenient.parse(inside.strip() if inside.lstrip()[:1] == "{" else "{" + inside + "}")
     except lenient.Broken:
         return None
-    return None if parsed.guessed else as_mapping(parsed.value)
+    unclear = parsed.guessed and '"""' not in inside and "'''" not in inside
+    return None if unclear else (as_mapping(parsed.value), parsed.guessed)
 
 
 def _values(node: ast.Call, names: list[str]) -> dict[str, Any] | None:

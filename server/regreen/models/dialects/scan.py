@@ -17,11 +17,13 @@ from regreen.models.dialects import (
     tagged,
     thoughts,
 )
+from regreen.models.dialects.closings import Closings
 from regreen.models.dialects.corrective import Scene
 from regreen.models.dialects.openings import (
     CALL_KEYS,
     CODE_LANGUAGES,
     DATA_LANGUAGES,
+    DIFF_LANGUAGES,
     EMPTY,
     FIRST_KEY,
     NAME_BEFORE,
@@ -45,7 +47,7 @@ class _Scanner:
         self.taken = 0  # the end of the last piece that was taken
         self.heard = 0  # up to here the text was searched for prose
         self.silent = True
-        self.closings: dict[str, re.Match[str] | None] = {}
+        self.closings = Closings(text)
         self.scene = scene
         self.found = Scan(end=len(text))
         self.at = 0
@@ -328,7 +330,7 @@ class _Scanner:
     def edit(self, start: int) -> int:
         """A search/replace block, a diff or a patch; such a reply holds edits to its end."""
         name = edits.name_before(self.text, start)
-        upto = self.text[start : self.stop(start)]
+        upto = self.text[start : edits.stop(self.text, start, self.found.end)]
         outcome = edits.read(upto, self.scene, name, self.ended)
         if isinstance(outcome, Fault):
             self.fail(start, outcome)
@@ -351,7 +353,7 @@ class _Scanner:
         inside = match.end()
         if re.search(r"[{(<\[]", info):  # the call stands on the fence's own line
             return match.start("info") + len(words[0]) if language in DATA_LANGUAGES | {""} else match.end()
-        closing = self.closing(match.group("ticks"), inside)
+        closing = self.closings.of(match.group("ticks"), inside, language)
         end = closing.start() if closing else self.stop(inside)
         head = self.text[inside : min(end, inside + 400)].lstrip()
         data = language in DATA_LANGUAGES or (not language and self.opens_data(head))
@@ -364,7 +366,7 @@ class _Scanner:
             return inside
         body = self.text[inside:end]
         stop = closing.end() if closing else end
-        if language in ("diff", "patch", "udiff"):
+        if language in DIFF_LANGUAGES:
             return self.bare_diff(match.start(), end, body, closing is not None)
         if language in CODE_LANGUAGES | {""} and (calls := pythonic.only_calls(body, self.scene.tools)):
             return self.add(match.start(), stop, *calls)
@@ -377,15 +379,6 @@ class _Scanner:
     def opens_data(self, head: str) -> bool:
         """Whether a block without a language begins as a call does."""
         return head[:1] in ("{", "[", "<") or bool(self.scene.tools.known(head.split("\n")[0].strip()))
-
-    def closing(self, ticks: str, inside: int) -> re.Match[str] | None:
-        """The line that closes a fence; looked for once, for all fences before it."""
-        known = self.closings.get(ticks)
-        if ticks in self.closings and (known is None or known.start() >= inside):
-            return known
-        pattern = rf"^[ \t]*{re.escape(ticks[0])}{{{len(ticks)},}}[ \t]*$"
-        self.closings[ticks] = re.compile(pattern, re.MULTILINE).search(self.text, inside)
-        return self.closings[ticks]
 
     def bare_diff(self, start: int, end: int, body: str, closed: bool) -> int:
         """A diff fence without file headers."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from regreen.models.dialects import keys, lenient
 from regreen.models.dialects.names import Toolset
+from regreen.models.dialects.python_text import fragment_parses
 from regreen.models.dialects.reading import as_mapping
+
+_LONGEST_VALUE = 200_000
+_MOST_ENDS = 60
 
 HEAD = re.compile(
     r"<(?:｜DSML｜)?(?P<tag>function|invoke|tool|call|tool_use|tool_call|use_tool|action|command|antml:invoke)"
@@ -159,14 +164,16 @@ def _value(text: str, at: int, ends: re.Pattern[str], closing: re.Pattern[str]) 
     """The value that begins at `at`. Its end is the first closing tag after which the call goes on or ends, so that
     text which holds such a tag itself stays whole."""
     last: re.Match[str] | None = None
-    for found in ends.finditer(text, at):
+    fits: list[re.Match[str]] = []
+    for found in itertools.islice(ends.finditer(text, at), _MOST_ENDS):
         last = found
+        if found.end() - at > _LONGEST_VALUE:
+            break
         if _goes_on(text, found.end(), closing):
-            break
-        if found.end() - at > 200_000:
-            break
-    if last is not None and _goes_on(text, last.end(), closing):
-        return _trimmed(text[at : last.start()]), last.end(), True
+            fits.append(found)
+    if fits:
+        own = _own_end(text, at, fits)
+        return _trimmed(text[at : own.start()]), own.end(), True
     if last is not None:
         first = ends.search(text, at)
         assert first is not None
@@ -175,6 +182,16 @@ def _value(text: str, at: int, ends: re.Pattern[str], closing: re.Pattern[str]) 
     if following:
         return _trimmed(text[at : following.start()]), following.start(), True
     return "", len(text), False
+
+
+def _own_end(text: str, at: int, fits: list[re.Match[str]]) -> re.Match[str]:
+    """The end that is the value's own: the first, unless it breaks a Python string that a later one leaves whole."""
+    first = _trimmed(text[at : fits[0].start()])
+    if len(fits) > 1 and re.search(r"[\"']", first) and not fragment_parses(first):
+        for found in fits[1:4]:
+            if fragment_parses(_trimmed(text[at : found.start()])):
+                return found
+    return fits[0]
 
 
 def _goes_on(text: str, at: int, closing: re.Pattern[str]) -> bool:
