@@ -205,6 +205,10 @@ class _Reader:
                 whole = self.text.rstrip()[-1:] in ("}", "]", ")", "`", ">")
                 raise Broken("ambiguous" if self.guessed and whole else "cut", start)
             after = end + len(closing)
+            if (self.guessed or len(closing) > 1 or end == start) and not self.text[after:].strip():
+                raise Broken(
+                    "cut", start
+                )  # perhaps it was only the first half of what the model meant to write
             if len(closing) > 1 or self._ends_here(after, is_key):
                 self.at = after
                 body = self.text[start:end]

@@ -362,6 +362,10 @@ class _Scanner:
             or edits.first("\n".join(head.split("\n")[:4])) >= 0
             or edits.first(self.text[inside:end]) >= 0
         ):
+            if closing is None and not self.ended and language in DIFF_LANGUAGES:
+                name = edits.name_before(self.text, match.start())
+                self.fail(match.start(), corrective.cut(self.scene, "inside a diff", name))
+                return self.skip(match.start(), end)
             self.entered = True
             return inside
         body = self.text[inside:end]
