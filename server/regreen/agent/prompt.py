@@ -18,6 +18,11 @@ Check what you believe with run_python or run_tests. Change code with edit_file;
 Never change tests or their configuration: they are locked.
 When the task is done, say in a few sentences what was wrong and what you changed, and call no tool."""
 
+_UNLOCKED = {
+    "Tests are locked; do not special-case them.": "You may change tests too; do not special-case them.",
+    "Never change tests or their configuration: they are locked.": "You may write and change tests too.",
+}
+
 TEST_LOOKS_WRONG = re.compile(r"(?i)\btest[ _]looks[ _]wrong\b\s*:?\s*(.*)", re.DOTALL)
 
 _CLAIM = re.compile(
@@ -32,6 +37,13 @@ _INTENT = re.compile(
 def opening(evidence: str, earlier: str = "", system: str = SYSTEM) -> tuple[Message, ...]:
     """The first messages of a run. `earlier` tells what a previous run tried."""
     return (Message("system", system), Message("user", f"{evidence}\n\n{earlier}" if earlier else evidence))
+
+
+def unlocked(system: str) -> str:
+    """The rules of a run that the person allowed to change tests."""
+    for locked, free in _UNLOCKED.items():
+        system = system.replace(locked, free)
+    return system
 
 
 def claims_done(text: str) -> bool:

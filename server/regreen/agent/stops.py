@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 OutcomeName = Literal[
     "fixed",
@@ -63,9 +64,13 @@ class SetupProblem(Stop):
 
 
 class NotVerified(Stop):
-    """There was no test that could decide."""
+    """There was no test that could decide. `evidence` is what there is instead, for the outcome."""
 
     outcome: OutcomeName = "not_verified"
+
+    def __init__(self, text: str, evidence: Mapping[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.evidence = evidence or {}
 
 
 class Stuck(Stop):

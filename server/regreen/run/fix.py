@@ -16,6 +16,7 @@ from regreen.models.choose import check_spec
 from regreen.run.ask import AskSession
 from regreen.run.consent import seal_mode
 from regreen.run.look import look
+from regreen.run.offer import Offer, wanted
 from regreen.run.protocol import Channel, Event, Hearing
 from regreen.run.resume import earlier_run, keep_batch
 from regreen.run.session import Session
@@ -79,8 +80,17 @@ async def fix(
         opened.close()
 
 
-async def ask(task: str, workspace: str | None, settings: RunSettings, channel: Channel, cwd: Path) -> int:
-    """Work on a task in words; returns the exit code. Raises UsageError before a run has started."""
+async def ask(
+    task: str,
+    workspace: str | None,
+    settings: RunSettings,
+    channel: Channel,
+    cwd: Path,
+    resume: str | None = None,
+    offers: bool = False,
+) -> int:
+    """Work on a task in words; returns the exit code. Raises UsageError before a run has started. With `offers`, the
+    person is asked at the end whether a test shall be written where none decided; that is a run of its own."""
     if not task.strip():
         raise UsageError(
             'Say what to do, for instance: regreen ask "There is a bug in bug.py, find and fix it"'
@@ -89,14 +99,35 @@ async def ask(task: str, workspace: str | None, settings: RunSettings, channel: 
     root = (cwd / workspace) if workspace else cwd
     if not root.is_dir():
         raise UsageError(f"There is no folder {root} to work in.")
+    earlier = earlier_run(resume) if resume else None
     opened = Workspace.open(root)
     if settings.unlock_tests:
         opened.policy.unlock_tests()
     try:
         python = find_interpreter(opened.root, settings.python)
-        return await _interruptible(AskSession(task.strip(), opened, python, settings, channel))
+        session = AskSession(task.strip(), opened, python, settings, channel, earlier)
+        code = await _interruptible(session)
+        if offers and session.offered:
+            await _write_test(session.offered, opened, python, settings, channel)
+        return code
     finally:
         opened.close()
+
+
+async def _write_test(
+    offer: Offer, workspace: Workspace, python: Path, settings: RunSettings, channel: Channel
+) -> None:
+    """A run that writes a test for the one before, if the person wants it."""
+    between = _Between()
+    _on_signals(between.cancel)
+    channel.listen(between)
+    if not await between.hold(wanted(channel)):
+        return
+    workspace.policy.unlock_tests()
+    earlier = earlier_run(offer.resume) if offer.resume else None
+    await _interruptible(
+        AskSession(offer.task, workspace, python, offer.settings(settings), channel, earlier)
+    )
 
 
 async def _interruptible(session: Session) -> int:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regreen.agent.budget import Budget
-from regreen.agent.stops import BudgetUsedUp, Fixed, Stop
+from regreen.agent.stops import BudgetUsedUp, Fixed, NotVerified, Stop
 from regreen.errors import command_in
+from regreen.run.offer import Offer
 from regreen.testing.report import Failure
 from regreen.testing.verdict import Verdict
 from regreen.workspace.changes import FileChange
@@ -17,7 +18,7 @@ from regreen.workspace.changes import FileChange
 
 @dataclass
 class Ending:
-    """Everything the outcome is made of."""
+    """Everything the outcome is made of. `again` is the command that starts such a run, its target aside."""
 
     target: str
     stop: Stop
@@ -35,6 +36,8 @@ class Ending:
     failure: Failure | None = None
     tried: int = 0
     notes: list[str] = field(default_factory=lambda: list[str]())
+    again: str = ""
+    offer: Offer | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The `outcome` event."""
@@ -59,6 +62,10 @@ class Ending:
         }
         if command := command_in(str(self.stop)) if self.stop.outcome == "setup_problem" else "":
             event["command"] = command
+        if isinstance(self.stop, NotVerified) and self.stop.evidence:
+            event["evidence"] = dict(self.stop.evidence)
+        if self.offer:
+            event["write_test"] = self.offer.to_json()
         if partial := self._partial():
             event["partial"] = [
                 {"path": c.path, "base_sha256": c.base_sha256, "diff": c.diff(), "text": c.after}
@@ -68,11 +75,10 @@ class Ending:
 
     def _partial(self) -> tuple[FileChange, ...]:
         """The best edits that were not written, of a run that ended without a fix."""
-        if (
-            isinstance(self.stop, Fixed)
-            or self.best is None
-            or self.best[0].progress not in ("fixed", "forward")
-        ):
+        if isinstance(self.stop, Fixed) or self.best is None:
+            return ()
+        undecided = isinstance(self.stop, NotVerified) and not self.best[0].decides
+        if not undecided and self.best[0].progress not in ("fixed", "forward"):
             return ()
         now = {change.path: change.after for change in self.written}
         return tuple(change for change in self.best[1] if now.get(change.path) != change.after)
@@ -95,9 +101,11 @@ class Ending:
             lines += self._state()
         if self.stop.outcome in ("budget", "stuck"):
             lines += self._next()
+        if self.offer:
+            lines.append(f"To have one written: {self.offer.command}")
         if self._partial():
             lines.append(
-                f"To go on from the best state: regreen fix {shlex.quote(self.target)} --resume {self.run}"
+                f"To go on from the best state: {self.again} {shlex.quote(self.target)} --resume {self.run}"
             )
         return "\n".join([*lines, *self.notes])
 

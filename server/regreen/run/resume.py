@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +13,13 @@ from regreen.agent.trace import read_trace
 from regreen.errors import UsageError
 from regreen.redact import LEFT_OUT
 from regreen.settings import run_folder
+from regreen.testing.evidence import cut
 from regreen.tools.toolbox import Desk, Settled
 from regreen.workspace.draft import Draft
+from regreen.workspace.journal import blob, read_entries
 
 TOLD_EDITS = 4
+WROTE_CHARS = 3_000
 EARLIER = "This is where the earlier run got to."
 BATCH_FILE = "runs.json"
 
@@ -23,11 +27,14 @@ BATCH_FILE = "runs.json"
 @dataclass(frozen=True, slots=True)
 class Earlier:
     """What an earlier run left: `texts` by path are its best edits that were not written, `bases` the digests of what
-    they were made from, where the trace says so."""
+    they were made from, where the trace says so. `wrote` are the diffs that it wrote, `before` what those files held
+    before it began (None: they were not there)."""
 
     texts: Mapping[str, str]
     tried: tuple[str, ...]
     bases: Mapping[str, str | None] = field(default_factory=lambda: dict[str, str | None]())
+    wrote: tuple[str, ...] = ()
+    before: Mapping[str, bytes | None] = field(default_factory=lambda: dict[str, "bytes | None"]())
 
     def told(self) -> str:
         """The earlier run in a few lines, for the model."""
@@ -35,6 +42,12 @@ class Earlier:
             return ""
         lines = "\n".join(f"- {line}" for line in self.tried[:TOLD_EDITS])
         return f"Tried before, without success:\n{lines}"
+
+    def told_task(self) -> str:
+        """The same for a task in words, which may be about what the earlier run wrote."""
+        wrote = "".join(self.wrote)
+        parts = [f"Changed in an earlier run:\n{cut(wrote, WROTE_CHARS)}" if wrote else "", self.told()]
+        return "\n\n".join(part for part in parts if part)
 
 
 def trace_path(name: str) -> Path:
@@ -68,8 +81,10 @@ def batch_members(name: str) -> list[str]:
 
 def earlier_run(name: str) -> Earlier:
     """Read what an earlier run left. Raises UsageError when there is no such trace."""
-    events = read_trace(trace_path(name))
+    path = trace_path(name)
+    events = read_trace(path)
     texts: dict[str, str] = {}
+    wrote: tuple[str, ...] = ()
     bases: dict[str, str | None] = {}
     tried: list[str] = []
     pending: dict[str, Any] | None = None
@@ -88,13 +103,30 @@ def earlier_run(name: str) -> Earlier:
             partial: list[dict[str, Any]] = [p for p in event.get("partial") or () if "text" in p]
             texts = {p["path"]: p["text"] for p in partial}
             bases = {p["path"]: p["base_sha256"] for p in partial if "base_sha256" in p}
-    for path, text in texts.items():
+            wrote = tuple(str(edit.get("diff", "")) for edit in event.get("edits") or ())
+    for file, text in texts.items():
         if LEFT_OUT in text:
             raise UsageError(
-                f"The trace leaves out a secret that stands in {path}, so its edit cannot be taken from there. "
+                f"The trace leaves out a secret that stands in {file}, so its edit cannot be taken from there. "
                 "Start again without --resume."
             )
-    return Earlier(texts, tuple(tried), bases)
+    return Earlier(texts, tuple(tried), bases, wrote, contents_before(path.parent / "journal"))
+
+
+def contents_before(journal: Path) -> dict[str, bytes | None]:
+    """What the files that a run changed held before it began, by path; None for one that was not there. A content that
+    is missing leaves its file out."""
+    found: dict[str, bytes | None] = {}
+    entries = read_entries(journal)
+    void = {entry.get("id") for entry in entries if entry.get("op") == "void"}
+    for entry in entries:
+        if entry.get("op") not in ("intent", "noted") or entry.get("id") in void or "undoes" in entry:
+            continue
+        path, digest = str(entry["path"]), entry.get("before")
+        if path not in found:
+            with contextlib.suppress(UsageError):
+                found[path] = None if digest is None else blob(journal, str(digest))
+    return found
 
 
 async def offer_again(

@@ -38,7 +38,9 @@ from regreen.run.consent import seal_mode
 from regreen.run.fixable import check_fixable
 from regreen.run.folders import RunFolders
 from regreen.run.listener import ModelListener
+from regreen.run.offer import Offer
 from regreen.run.outcome import Ending
+from regreen.run.parts import Parts
 from regreen.run.proposals import Desk, Trials
 from regreen.run.protocol import Channel, Event
 from regreen.run.resume import Earlier, offer_again
@@ -69,7 +71,8 @@ _EXPLAINED: tuple[OutcomeName, ...] = ("fixed", "not_verified")
 class Session:
     """A run. `execute` plays it and returns the exit code; `outcome` is known afterwards."""
 
-    system = prompt.SYSTEM
+    again = "regreen fix"
+    rules = prompt.SYSTEM
     tools = menu.FIX
 
     def __init__(
@@ -109,6 +112,11 @@ class Session:
         self._seal_name = ""
         self._notes: list[str] = []
         self._model_needed = asyncio.Event()
+
+    @property
+    def _system(self) -> str:
+        """The fixed start of the prompt."""
+        return prompt.unlocked(self.rules) if self._workspace.policy.tests_unlocked else self.rules
 
     @property
     def wrote(self) -> bool:
@@ -186,7 +194,7 @@ class Session:
             stack.push_async_callback(model.aclose)
             self._started(model)
             self._beside(stack, self._tick())
-            return await self._fix(stack, judge, trial, runner, model, ground)
+            return await self._fix(Parts(stack, judge, trial, runner, model, ground))
 
     @staticmethod
     def _beside(stack: contextlib.AsyncExitStack, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -203,17 +211,10 @@ class Session:
     def _locked(self, path: str) -> bool:
         return self._workspace.may_write(path).permission in ("locked", "refused")
 
-    async def _fix(
-        self,
-        stack: contextlib.AsyncExitStack,
-        judge: Judge,
-        trial: Trial,
-        runner: TestRunner,
-        model: Model,
-        ground: SearchGround,
-    ) -> Stop:
-        warming = self._beside(stack, self._warm(model))
-        search = self._search_beside(stack, model, ground, warming)
+    async def _fix(self, parts: Parts) -> Stop:
+        judge = parts.judge
+        warming = self._beside(parts.stack, self._warm(parts.model))
+        search = self._search_beside(parts, warming)
         report = await self._baseline(judge)
         evidence = gather(self.target, report, self._draft.text)
         desk = self._desk = self._new_desk(judge, evidence.failure)
@@ -223,18 +224,18 @@ class Session:
             report = await self._baseline(judge)
             evidence = gather(self.target, report, self._draft.text)
         self._emit({"event": "evidence", **evidence.to_json(), "seconds": round(report.seconds, 3)})
-        self._beside(stack, judge.broaden(self._draft.overlay()))
+        self._beside(parts.stack, judge.broaden(self._draft.overlay()))
         if search is None:
             await warming
         desk.nearby = search
         shown = [unit.path for unit in evidence.functions]
-        bench = Bench(self.target, self._draft, desk, trial, runner, self._budget.clock, shown)
+        bench = Bench(self.target, self._draft, desk, parts.trial, parts.runner, self._budget.clock, shown)
         toolbox = Toolbox(self._workspace, self._draft, desk, bench, self._emit)
         self._agent = Agent(
-            model, toolbox, self.tools, bench, self._budget, self._listener, self._emit, search=search
+            parts.model, toolbox, self.tools, bench, self._budget, self._listener, self._emit, search=search
         )
         told = self._earlier.told() if self._earlier else ""
-        stop = await self._agent.run(prompt.opening(evidence.render(), told))
+        stop = await self._agent.run(prompt.opening(evidence.render(), told, self._system))
         if isinstance(stop, Stuck) and desk.rejected:
             return Rejected(f"The last proposal was rejected, and there was nothing else to show. {stop}")
         return stop
@@ -286,20 +287,14 @@ class Session:
             max_cost=self._settings.allowance.cost,
         )
 
-    def _search_beside(
-        self,
-        stack: contextlib.AsyncExitStack,
-        model: Model,
-        ground: SearchGround,
-        warming: asyncio.Task[None],
-    ) -> SearchBeside | None:
+    def _search_beside(self, parts: Parts, warming: asyncio.Task[None]) -> SearchBeside | None:
         """The quick search beside a model; None where it is the model, or is switched off."""
-        if not self._settings.search or model.name == "builtin":
+        if not self._settings.search or parts.model.name == "builtin":
             self._model_needed.set()
             return None
-        finder = finder_for(model, ground, self._draft)
+        finder = finder_for(parts.model, parts.ground, self._draft)
         if isinstance(finder, LiveFinder):
-            stack.push_async_callback(finder.quick.aclose)
+            parts.stack.push_async_callback(finder.quick.aclose)
             finder.quick.start_early()
         return SearchBeside(
             finder,
@@ -312,7 +307,7 @@ class Session:
         )
 
     async def _warm(self, model: Model) -> None:
-        system = (Message("system", self.system),)
+        system = (Message("system", self._system),)
         asker = self._channel if self._settings.interactive else None
         clock, needed = self._budget.clock, self._model_needed.wait
         await warm(model, system, self.tools, self._listener, asker, needed, clock, self._progress)
@@ -362,6 +357,7 @@ class Session:
                 "seal": self._seal_name,
                 "allowed": self._settings.allowed.words(),
                 "approval": self._settings.approval,
+                **({"unlocked": True} if self._workspace.policy.tests_unlocked else {}),
                 "trace": str(self._folders.trace),
                 "time": datetime.now().astimezone().isoformat(timespec="seconds"),
             }
@@ -371,14 +367,11 @@ class Session:
         self.outcome = stop.outcome
         desk = self._desk
         ending = Ending(
-            self.label,
-            stop,
-            self._budget,
-            self._model_name,
-            self._seal_name,
-            str(self._folders.trace),
-            self.run,
+            *(self.label, stop, self._budget, self._model_name, self._seal_name),
+            *(str(self._folders.trace), self.run),
             notes=self._notes,
+            again=self.again,
+            offer=self.offer(stop),
         )
         if desk:
             ending.explanation = self._explanation(desk) if stop.outcome in _EXPLAINED else str(stop)
@@ -391,6 +384,10 @@ class Session:
         self._budget.clock.on_span = None
         self._emit(ending.to_json())
         self._trace.close()
+
+    def offer(self, stop: Stop) -> Offer | None:
+        """What there is to do where no test could decide."""
+        return None
 
     def _explanation(self, desk: Desk) -> str:
         """Why the fix works: the reasons of the accepted edits, or what the model said last."""

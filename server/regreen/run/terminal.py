@@ -227,8 +227,11 @@ class TerminalChannel:
     async def ask(self, question: Event) -> str:
         """Put a question with numbered choices; an empty line or the end of input takes the default."""
         choices = list(question["choices"])
+        self._all = False  # a yes to all was for what went on until now
         self._print(str(question["text"]))
         listed = " · ".join(f"{i} {choice}" for i, choice in enumerate(choices, 1))
+        if choices == ["yes", "no"]:
+            listed = "y/n"
         line = await self._line(f"{listed} [{question['default']}]: ")
         answer = (line or "").strip().lower()
         if answer.isdigit() and 1 <= int(answer) <= len(choices):

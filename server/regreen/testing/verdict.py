@@ -17,7 +17,8 @@ class Verdict:
 
     `fixed` is decided by the runner alone. `reason` is one line that says why it is not fixed, or "". `scope` says
     which tests were left out for lack of time, "" when none were. `doubt` is why a pass may be no fix all the same:
-    the code answers the test's own values (see doubts.py).
+    the code answers the test's own values (see doubts.py). `decides` is False for a task in words where no test failed
+    before, so that none can say that it is done.
     """
 
     target: Outcome
@@ -33,6 +34,7 @@ class Verdict:
     seconds: float = 0.0
     scope: str = ""
     doubt: str = ""
+    decides: bool = True
 
     def summary(self) -> str:
         """One line for people: "target passes, 41 of 41 tests pass"."""
@@ -44,6 +46,8 @@ class Verdict:
             return f"{said}; look closely: {self.doubt}" if self.doubt else said
         where = f": {self.reason}" if self.reason else ""
         moved = " (the failure moved forward)" if self.progress == "forward" else ""
+        if not self.decides and self.progress != "worse":
+            return f"not verified{where}"
         return f"not fixed{where}{moved}"
 
     def to_json(self) -> dict[str, Any]:
@@ -61,4 +65,5 @@ class Verdict:
             "seconds": round(self.seconds, 3),
             "scope": self.scope,
             "doubt": self.doubt,
+            **({} if self.decides else {"decides": False}),
         }

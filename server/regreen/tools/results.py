@@ -35,6 +35,8 @@ def after_trial(verdict: Verdict) -> str:
         "worse": "That edit made things worse and was taken back; the file is as before.",
     }
     opening = openings.get(verdict.progress, "The target still fails:")
+    if not verdict.decides and verdict.progress == "changed":
+        opening = "The edit is in." if verdict.failure is None else "The edit is in. A test fails:"
     parts = [opening]
     if verdict.reason and (verdict.progress == "worse" or verdict.failure is None):
         parts.append(verdict.reason)

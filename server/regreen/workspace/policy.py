@@ -101,6 +101,11 @@ class Policy:
             return Ruling("ask", f"it changes how the project is built, checked or run: '{path}'")
         return ALLOW
 
+    def is_test(self, path: str) -> bool:
+        """True for what belongs to the tests and how they run, locked or not. Raises PathRefused for an impossible
+        path."""
+        return bool(self._test([fold(name) for name in split(path)], fold(path), ()))
+
     def is_secret(self, path: str) -> bool:
         """True for files that are left out of listings as well. `path` need not be a legal one."""
         return self._secret([fold(name) for name in path.split("/")])
