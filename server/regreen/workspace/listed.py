@@ -10,7 +10,8 @@ _SETTINGS = {
     "the history of the project": (".git", ".hg", ".svn", ".jj", ".bzr"),
     "the editor's settings": (
         ".vscode", ".vscode-test", ".idea", ".fleet", ".zed", ".vs", ".devcontainer", ".theia", ".settings", ".vim",
-        ".nvim", ".helix", ".emacs.d", ".kakoune", ".jupyter", ".ipython", ".code-server",
+        ".nvim", ".helix", ".emacs.d", ".kakoune", ".jupyter", ".ipython", ".code-server", ".ropeproject", ".jedi",
+        ".spyproject", ".nlsp-settings", ".nova", ".lapce", ".atom", ".pulsar", ".sublime",
     ),
     "an agent's settings": (
         ".cursor", ".claude", ".codex", ".gemini", ".agents", ".agent", ".continue", ".windsurf", ".roo", ".cline",
@@ -19,7 +20,7 @@ _SETTINGS = {
     ),
     "hooks that run by themselves": (
         ".husky", ".githooks", ".hooks", ".git-hooks", ".direnv", ".lefthook", ".overcommit", ".mise", ".asdf", ".rtx",
-        ".yarn", ".cargo",
+        ".yarn", ".cargo", ".mvn", ".bundle",
     ),
     "a virtual environment": (".venv", "venv", ".env", ".conda", ".pixi", ".virtualenv", ".tox", ".nox"),
     "installed packages": ("site-packages", "dist-packages", "node_modules", "__pypackages__", ".eggs"),
@@ -39,7 +40,9 @@ PROTECTED_FILES = frozenset(
         ".zlogin", ".profile", ".login", ".cshrc", ".kshrc", ".pdbrc", ".pythonrc", ".pythonrc.py", ".pythonstartup",
         ".inputrc", ".vimrc", ".vimrc.local", ".local.vimrc", ".lvimrc", ".gvimrc", ".nvimrc", ".exrc", ".nvim.lua",
         ".kakrc", ".emacs", ".dir-locals.el", ".dir-locals-2.el", ".ripgreprc", ".wgetrc", ".curlrc", ".gdbinit", ".lldbinit",
-        ".tmux.conf", ".screenrc", "agents.md", "agents.override.md", "agent.md", "claude.md", "claude.local.md",
+        ".tmux.conf", ".screenrc", ".gdbearlyinit", ".neoconf.json", ".ycm_extra_conf.py", "coc-settings.json",
+        ".projections.json", ".sublimelinterrc", ".localrc", ".rvmrc", ".rprofile", ".renviron", ".octaverc", ".ghci",
+        ".ocamlinit", ".iex.exs", ".pryrc", "agents.md", "agents.override.md", "agent.md", "claude.md", "claude.local.md",
         "gemini.md", "qwen.md", "warp.md", ".cursorrules", ".cursorignore", ".windsurfrules", ".clinerules", ".roorules",
         ".goosehints", ".rules", ".aider.conf.yml", ".aiderignore", "opencode.json", "opencode.jsonc", "head",
     )
@@ -90,13 +93,13 @@ ASK_FILES = frozenset(
         ".pyre_configuration", ".isort.cfg", ".style.yapf", ".importlinter", "tsconfig.json", "jsconfig.json", "deno.json",
         "deno.jsonc", "bunfig.toml", "cargo.toml", "build.rs", "gradlew", "gradlew.bat", "pom.xml", "rakefile", "gemfile",
         ".rspec", ".irbrc", ".rubocop.yml", ".solargraph.yml", "mix.exs", "cmakepresets.json", ".clangd", ".gitpod.yml",
-        ".replit", ".luarc.json", "workspace", "workspace.bazel", "build", ".buckconfig",
+        ".replit", ".luarc.json", ".luacheckrc", "gunicorn.conf.py", "ipython_config.py", "workspace", "workspace.bazel", "build", ".buckconfig",
     )
 )  # fmt: skip
 ASK_FOLDERS = frozenset(
     (
         ".github", ".gitlab", ".circleci", ".azure-pipelines", ".buildkite", ".ci", ".woodpecker", ".forgejo", ".gitea",
-        ".semaphore", ".tekton", ".teamcity", ".drone",
+        ".semaphore", ".tekton", ".teamcity", ".drone", ".run",
     )
 )  # fmt: skip
 ASK_PATTERNS = (

@@ -29,6 +29,9 @@ _FILLERS = frozenset(
 )  # fmt: skip
 
 
+_LIKE_SLASHES = frozenset(map(chr, (0x2044, 0x2215, 0x2216, 0x29F5, 0x29F8, 0x29F9)))
+
+
 class PathRefused(Exception):
     """A path may not be used so. `str(error)` names the rule and the path; it is written for a model to read."""
 
@@ -76,7 +79,8 @@ def _problem(name: str) -> str:
     if any(letter in '<>"|?*' for letter in name):
         return "characters that some systems cannot store are not allowed"
     plain = unicodedata.normalize("NFKC", name)
-    if plain != name and (not plain.strip(". ") or "/" in plain or "\\" in plain or plain[-1] in " ."):
+    stands = plain != name and (not plain.strip(". ") or "/" in plain or "\\" in plain or plain[-1] in " .")
+    if stands or not _LIKE_SLASHES.isdisjoint(name):
         return "letters that stand for dots and slashes are not allowed"
     stem = fold(name.split(".")[0].rstrip())
     if stem in _DEVICES:

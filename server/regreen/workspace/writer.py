@@ -259,8 +259,12 @@ def _dress(fd: int, folder: int, name: str, like: os.stat_result, path: str) -> 
     if hasattr(os, "listxattr"):
         old = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
         try:
-            for attribute in os.listxattr(old):
+            kept = os.listxattr(old)
+            for attribute in kept:
                 _copy_attribute(old, fd, attribute, path)
+            for given in set(os.listxattr(fd)) - {*kept}:
+                if not given.startswith("security."):  # Rights that the folder gives to every new file.
+                    os.removexattr(fd, given)
         finally:
             os.close(old)
     os.fchmod(fd, stat.S_IMODE(like.st_mode))

@@ -90,6 +90,21 @@ def test_an_access_list_is_kept(place: Place):
     assert (place.root / "a.py").stat().st_mode & 0o777 == 0o640
 
 
+def test_rights_that_the_folder_gives_to_new_files_are_not_given_to_an_old_one(place: Place):
+    entries = [(1, 7, -1), (2, 7, 12345), (4, 5, -1), (16, 7, -1), (32, 0, -1)]
+    value = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr(place.root, "system.posix_acl_default", value)
+    except OSError:
+        pytest.skip("no access lists on this file system")
+    place.write()
+    assert place.read() == NEW.encode()
+    assert os.listxattr(place.root / "a.py") == []
+    place.journal.close()
+    assert undo(place.journal_folder, "run-1") == [("a.py", "restored")]
+    assert os.listxattr(place.root / "a.py") == []
+
+
 def test_a_file_full_of_holes_is_not_read_into_memory(place: Place):
     with (place.root / "a.py").open("r+b") as file:
         file.truncate(1 << 40)

@@ -24,7 +24,7 @@ WRITING = {
         "package.json", "eslint.config.mjs", ".eslintrc.js", "web/vite.config.ts", "build.rs", "Build.gradle.kts",
         "Dockerfile", "noxfile.py", "pyproject.toml", "setup.cfg", "sub/pyproject.toml", ".gitlab-ci.yml",
         "DOCKERFILE", ".ci/run", ".gitignore", ".drone.yml", ".forgejo/workflows/x.yml", "Procfile", "rules.mk",
-        "docker-compose.prod.yml", "flake.nix", ".readthedocs.yaml", "pnpm-lock.yaml",
+        "docker-compose.prod.yml", "flake.nix", ".readthedocs.yaml", "pnpm-lock.yaml", ".run/shop.run.xml", "gunicorn.conf.py",
     ],
     "refused": [
         ".git/hooks/pre-commit", ".git/config", ".GIT/config", "sub/.git/config", ".vscode/settings.json", ".vscode/tasks.json",
@@ -39,6 +39,8 @@ WRITING = {
         ".hooks/pre-commit", ".yarnrc.yml", ".zshenv", ".helix/config.toml", "mcp.json", ".jj/x", ".local/bin/x",
         ".env-prod", ".env_local", "id_rsa_work", "terraform.tfvars", ".docker/config.json", "kubeconfig", "a.p8",
         ".config/x", ".gıt/config", "．git/config", ".tox/x", ".direnv/x", ".zed/settings.json", ".nvim.lua",
+        ".ropeproject/config.py", ".jedi/project.json", ".neoconf.json", ".nlsp-settings/pyright.json", ".ycm_extra_conf.py",
+        ".Rprofile", ".mvn/extensions.xml", "coc-settings.json", ".nova/Tasks/x.json", ".rvmrc",
     ],
 }  # fmt: skip
 
