@@ -64,10 +64,7 @@ async def fix(
     check_spec(settings.model)
     parsed, opened = open_target(text, workspace, cwd)
     earlier = earlier_run(resume) if resume else None
-    for path, status in recover_all(state_folder() / "runs"):
-        channel.emit(
-            {"event": "note", "level": "warning", "text": f"After an interrupted run: {path} {status}."}
-        )
+    _put_in_order(channel)
     if settings.unlock_tests:
         opened.policy.unlock_tests()
     try:
@@ -101,6 +98,7 @@ async def ask(
         raise UsageError(f"There is no folder {root} to work in.")
     earlier = earlier_run(resume) if resume else None
     opened = Workspace.open(root)
+    _put_in_order(channel)
     if settings.unlock_tests:
         opened.policy.unlock_tests()
     try:
@@ -112,6 +110,13 @@ async def ask(
         return code
     finally:
         opened.close()
+
+
+def _put_in_order(channel: Channel) -> None:
+    """Finish or drop what runs before were killed in."""
+    for path, status in recover_all(state_folder() / "runs"):
+        text = f"After an interrupted run: {path} {status}."
+        channel.emit({"event": "note", "level": "warning", "text": text})
 
 
 async def _write_test(

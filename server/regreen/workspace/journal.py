@@ -12,17 +12,24 @@ import contextlib
 import errno
 import json
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from regreen.errors import UsageError
 from regreen.workspace.changes import sha256
 from regreen.workspace.confine import Root, read_all
-from regreen.workspace.names import PathRefused
+from regreen.workspace.names import PathRefused, split
 
 _LIMIT = 1 << 30
+_DIGEST = re.compile("[0-9a-f]{64}")
+_TEMP = re.compile(r"\.[^/\0]+\.[0-9a-f]{12}\.regreen")
+
+
+class WorkspaceGone(UsageError):
+    """The folder that a journal belongs to is not there."""
 
 
 class Journal:
@@ -167,16 +174,46 @@ def _write_file(place: Path, data: bytes) -> None:
 
 
 def read_entries(folder: Path) -> list[dict[str, Any]]:
-    """The lines of a journal; a last line that was torn by a kill is left out."""
+    """The lines of a journal. What is no line of ours is left out: one that was torn by a kill, or damaged, so that
+    nobody acts on a name that no run has written down. Raises UsageError when the file cannot be read."""
     try:
         lines = (folder / "log.jsonl").read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise UsageError(f"The journal {folder} cannot be read: {error.strerror}.") from error
     entries: list[dict[str, Any]] = []
     for line in lines:
-        with contextlib.suppress(ValueError):
-            entries.append(json.loads(line))
+        with contextlib.suppress(ValueError, RecursionError):
+            entry: Any = json.loads(line)
+            if isinstance(entry, dict) and _is_ours(cast("dict[str, Any]", entry)):
+                entries.append(cast("dict[str, Any]", entry))
     return entries
+
+
+def _is_ours(entry: dict[str, Any]) -> bool:
+    """Whether a line has the form in which it is written here and in `writer`."""
+    kind = entry.get("op")
+    if kind == "run":
+        return isinstance(entry.get("run"), str) and Path(str(entry.get("root"))).is_absolute()
+    if kind == "late":
+        return True
+    if kind not in ("intent", "done", "void", "noted") or type(entry.get("id")) is not int:
+        return False
+    if kind in ("done", "void"):
+        return True
+    made, temp = entry.get("made", []), entry.get("temp", "")
+    if not isinstance(made, list) or (kind == "intent" and not _TEMP.fullmatch(str(temp))):
+        return False
+    try:
+        for path in (entry.get("path"), *cast("list[Any]", made)):
+            split(path if isinstance(path, str) else "")
+    except PathRefused:
+        return False
+    return all(
+        side in entry and (entry[side] is None or _DIGEST.fullmatch(str(entry[side])))
+        for side in ("before", "after")
+    )
 
 
 def blob(folder: Path, digest: str) -> bytes:
@@ -256,8 +293,15 @@ def recover_all(runs: Path) -> list[tuple[str, str]]:
     (path, status) for each file concerned; [] nearly always, and then it costs one look at the folder."""
     found: list[tuple[str, str]] = []
     for mark in sorted(runs.glob("*/journal/unfinished")):
-        if not in_use(mark.parent):
-            found += recover(mark.parent)
+        try:
+            if not in_use(mark.parent):
+                found += recover(mark.parent)
+        except WorkspaceGone:
+            continue  # It may come back: a disk that is not there at the moment.
+        except (UsageError, PathRefused, OSError) as error:
+            # Another project's damage must not keep this run from starting. Told once.
+            mark.unlink(missing_ok=True)
+            found.append((str(mark.parent), f"cannot be put in order: {error}"))
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from regreen.errors import UsageError
 from regreen.workspace.changes import sha256
 from regreen.workspace.confine import Root, read_leaf
-from regreen.workspace.journal import Journal, blob, in_use, read_entries
+from regreen.workspace.journal import Journal, WorkspaceGone, blob, in_use, read_entries
 from regreen.workspace.names import PathRefused, split
 from regreen.workspace.writer import LIMIT, Conflict, disk_words, exchange, put, remove_empty
 
@@ -80,7 +80,7 @@ def _opened(folder: Path, entries: list[dict[str, Any]]) -> tuple[Root, Journal]
     try:
         root = Root(Path(first["root"]))
     except OSError as error:
-        raise UsageError(
+        raise WorkspaceGone(
             f"The workspace {first['root']} is gone; there is nothing to take back in it."
         ) from error
     journal = Journal(folder, first["run"])

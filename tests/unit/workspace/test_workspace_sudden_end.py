@@ -152,6 +152,43 @@ def test_a_person_who_goes_on_working_before_the_next_start_loses_nothing(base: 
     assert contents(base)["a.py"] == b"worked on\n"
 
 
+def test_an_interrupted_run_in_a_folder_that_is_gone_does_not_hold_up_other_runs(base: Path):
+    run(base, "swapped", 1)
+    (base / "ws").rename(base / "away")
+    assert recover_all(base / "runs") == []
+    (base / "away").rename(base / "ws")
+    assert recover_all(base / "runs") == [("a.py", "finished")]
+
+
+def test_a_damaged_journal_is_told_once_and_does_not_hold_up_other_runs(base: Path):
+    run(base, "swapped", 1)
+    journal = base / "runs" / "r" / "journal"
+    lines = (journal / "log.jsonl").read_bytes().splitlines()
+    (journal / "log.jsonl").write_bytes(b"\n".join(lines[1:]))
+    [(place, told)] = recover_all(base / "runs")
+    assert place == str(journal)
+    assert "is damaged" in told
+    assert recover_all(base / "runs") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"null", b"5", b"[]", b'{"op": "intent"}', b'{"op": "done"}', b'{"op": "intent", "id": 1, "path": "../x"}', b"[" * 9000,
+     b'{"op": "intent", "id": 9, "path": "a.py", "before": null, "after": null, "temp": "../a.py"}',
+     b'{"op": "noted", "id": 9, "path": "a.py", "before": "x", "after": null}', b"\0\xff"],
+)  # fmt: skip
+def test_lines_that_no_run_has_written_are_passed_over(base: Path, line: bytes):
+    run(base, "done", 3)
+    journal = base / "runs" / "r" / "journal"
+    with (journal / "log.jsonl").open("ab") as log:
+        log.write(line + b"\n")
+    (journal / "unfinished").touch()
+    recover_all(base / "runs")
+    assert contents(base) == NEW
+    undo(journal, "r")
+    assert contents(base) == OLD
+
+
 def test_a_torn_last_line_of_the_journal_does_no_harm(base: Path):
     run(base, "done", 3)
     journal = base / "runs" / "r" / "journal"
