@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import venv
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,46 @@ def test_no_file_of_the_workspace_is_taken_for_a_setting(trap: Path) -> None:
     assert started["seal"] in ("bubblewrap", "landlock", "sandbox-exec")
     assert (started["approval"], started["allowed"]) == ("everyEdit", "")
     assert events[-1]["outcome"] in ("rejected", "setup_problem")
+
+
+@pytest.mark.parametrize("way", ["the environment's file names it", "a link leads to the folder above"])
+def test_an_environment_of_the_workspace_opens_no_folder_of_the_person(tmp_path: Path, way: str) -> None:
+    home = tmp_path / "home"
+    project = home / "project"
+    venv.create(project / ".venv", symlinks=True, with_pip=False)
+    (home / "private" / "inner").mkdir(parents=True)
+    secret = home / "private" / "secret"
+    secret.write_text("mine")
+    libraries = sysconfig.get_path("purelib")
+    (site,) = (project / ".venv").glob("lib/python3*/site-packages")
+    (site / "libraries.pth").write_text(libraries + "\n")
+    config = project / ".venv" / "pyvenv.cfg"
+    if way == "the environment's file names it":
+        config.write_text(f"home = {home}/private/inner\n")
+    else:
+        python = project / ".venv" / "bin" / "python"
+        (project / "up").symlink_to("..")
+        (project / "python").symlink_to(python.resolve())
+        python.unlink()
+        python.symlink_to(project / "up" / "project" / "python")
+        secret = project / "up" / "private" / "secret"
+    (project / "test_it.py").write_text(
+        f"import os\ndef test_it():\n    assert os.path.exists({str(secret)!r}) == 'seen'\n"
+    )
+    words = ["fix", "test_it.py::test_it", "--json", "--model", "builtin", "--workspace", str(project)]
+    done = subprocess.run(
+        [*REGREEN, *words, "--readable", libraries],
+        cwd=project,
+        env={**os.environ, "HOME": str(home), "PYTHONPATH": ""},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    evidence = next((line for line in done.stdout.splitlines() if '"evidence"' in line), done.stdout)
+    assert "assert True == 'seen'" not in done.stdout
+    # Through a link that leads out, the interpreter itself is not there in the seal.
+    assert "assert False == 'seen'" in evidence or '"setup_problem"' in done.stdout, done.stderr
 
 
 def test_a_conftest_that_ends_the_process_well_does_not_make_a_test_pass(tmp_path: Path) -> None:
