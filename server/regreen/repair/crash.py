@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from regreen.repair.operators.names import kin
-from regreen.repair.operators.site import Hints
+from regreen.repair.operators.site import Hints, arguments
 from regreen.repair.source import Edit, FunctionNode, Part, Source
 from regreen.repair.syntax import syntax_edits
 
@@ -56,6 +56,8 @@ def crash_edits(source: Source, hints: Hints) -> Iterator[Edit]:
             yield from _everywhere(
                 source, rf"(?<![\w.]){match.group(2)}(?=\s*=)", other, "keyword", 1.0, line
             )
+    if line and hints.type == "TypeError" and ("bytes-like" in hints.message or "encoded" in hints.message):
+        yield from _encoded(source, line)
     if line and hints.type in ("TypeError", "ZeroDivisionError", "IndexError", "KeyError", "AttributeError"):
         yield from _at_crash(source, hints, line)
 
@@ -72,8 +74,9 @@ def _everywhere(
 def _unknown_name(source: Source, bad: str, line: int) -> Iterator[Edit]:
     words = set(re.findall(r"[A-Za-z_]\w*", source.text)) - set(keyword.kwlist) - {bad}
     pool = [*words, *(n for n in dir(builtins) if n not in words)]
+    share = 1.0 if len(re.findall(rf"(?<![\w.]){bad}\b", source.text)) == 1 else 0.65
     for i, other in enumerate(difflib.get_close_matches(bad, pool, 8, 0.3)):
-        yield from _everywhere(source, rf"(?<![\w.]){bad}\b", other, "name", 1.3 - 0.06 * i, line)
+        yield from _everywhere(source, rf"(?<![\w.]){bad}\b", other, "name", (1.3 - 0.06 * i) * share, line)
     at = _import_place(source)
     number = source.line_of(at)
     if bad in MODULES:
@@ -84,12 +87,70 @@ def _unknown_name(source: Source, bad: str, line: int) -> Iterator[Edit]:
             yield Edit(source.path, (Part(at, at, text),), number, "import", 1.5)
     if line:
         start = source.line_start(line)
-        for match in re.finditer(rf"(?<![\w.]){bad}\b", source.line_text(line)):
+        function = _around(source, line)
+        on_self = function is None or any(argument.arg == "self" for argument in function.args.args)
+        for match in re.finditer(rf"(?<![\w.]){bad}\b", source.line_text(line) if on_self else ""):
             place = start + match.start()
             yield Edit(source.path, (Part(place, place, "self."),), line, "self added", 1.0)
-        for value in ("0", "[]", "{}", "''", "None", "1", "set()", "False"):
-            text = f"{source.indent(line)}{bad} = {value}{source.newline}"
-            yield Edit(source.path, (Part(start, start, text),), line, "name", 0.5)
+        yield from _never_set(source, bad, line)
+        yield from _named_otherwise(source, bad, line)
+
+
+def _never_set(source: Source, bad: str, line: int) -> Iterator[Edit]:
+    """A first value for a name that has none: at the start of the function, or right where it is missed."""
+    function = _around(source, line)
+    used = source.text if function is None else source.code(function)
+    likely = ""
+    for pattern, value in (
+        (rf"\b{bad}\.(append|extend|insert|sort)\b", "[]"), (rf"\b{bad}\.add\b", "set()"), (rf"\b{bad}\[[^\]]*\]\s*[-+*]?=(?!=)", "{}"),
+        (rf"\b{bad}\s*[-+]=", "0"), (rf"\b{bad}\s*\*=", "1"),
+    ):  # fmt: skip
+        if not likely and re.search(pattern, used):
+            likely = value
+    for value in dict.fromkeys((likely or "0", "0", "[]", "{}", "''", "None", "1", "set()", "False")):
+        weight = 0.9 if value == likely else 0.5
+        start = source.line_start(line)
+        text = f"{source.indent(line)}{bad} = {value}{source.newline}"
+        yield Edit(source.path, (Part(start, start, text),), line, "name", 0.6 * weight if likely else weight)
+        body = _body(source, function)
+        if body is not None and body.lineno < line:
+            start = source.line_start(body.lineno)
+            text = f"{source.indent(body.lineno)}{bad} = {value}{source.newline}"
+            yield Edit(source.path, (Part(start, start, text),), line, "name", weight)
+
+
+def _named_otherwise(source: Source, bad: str, line: int) -> Iterator[Edit]:
+    """A name used several times that nothing binds: all of them mean a parameter or variable that nothing reads."""
+    function = _around(source, line)
+    if function is None:
+        return
+    start, end = source.span(function)
+    uses = [m for m in re.finditer(rf"(?<![\w.]){bad}\b", source.text) if start <= m.start() < end]
+    nodes = [n for n in ast.walk(function) if isinstance(n, ast.Name)]
+    read = {n.id for n in nodes if isinstance(n.ctx, ast.Load)}
+    bound = [n.id for n in nodes if isinstance(n.ctx, ast.Store)]
+    known = list(dict.fromkeys([*arguments(function), *bound]))
+    for other in [name for name in known if name != bad][:8]:
+        weight = 1.35 if other not in read else 0.5 if len(uses) > 1 else 0.0
+        if weight:
+            parts = tuple(Part(use.start(), use.end(), other) for use in uses)
+            yield Edit(source.path, parts, line, "name", weight, source.scope_name(function))
+
+
+def _around(source: Source, line: int) -> FunctionNode | None:
+    """The innermost function that holds a line."""
+    inside = [
+        n
+        for n in ast.walk(source.tree)
+        if isinstance(n, FunctionNode) and n.lineno <= line <= (n.end_lineno or 0)
+    ]
+    return inside[-1] if inside else None
+
+
+def _body(source: Source, function: FunctionNode | None) -> ast.stmt | None:
+    """The first statement of a function that is not its docstring."""
+    body = [n for n in function.body if not source.is_docstring(getattr(n, "value", n))] if function else []
+    return body[0] if body and source.starts_line(body[0]) else None
 
 
 def _import_place(source: Source) -> int:
@@ -117,6 +178,16 @@ def _unknown_attribute(source: Source, owner: str, bad: str, line: int) -> Itera
         for match in re.finditer(rf"([\w.\[\]]+)\.{bad}(\(\))?", source.line_text(line)):
             part = Part(start + match.start(), start + match.end(), f"len({match.group(1)})")
             yield Edit(source.path, (part,), line, "function", 1.2)
+
+
+def _encoded(source: Source, line: int) -> Iterator[Edit]:
+    """`f(text)` as `f(text.encode())`, where bytes are asked for."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and node.lineno == line:
+            for value in node.args:
+                if isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.JoinedStr)):
+                    end = source.span(value)[1]
+                    yield Edit(source.path, (Part(end, end, ".encode()"),), line, "method added", 0.9)
 
 
 def _at_crash(source: Source, hints: Hints, line: int) -> Iterator[Edit]:
@@ -150,14 +221,10 @@ def _at_crash(source: Source, hints: Hints, line: int) -> Iterator[Edit]:
 
 def _returned_at(source: Source, line: int) -> list[str]:
     """Plain values that the function around a line returns, those for "no" first."""
-    inside = [
-        n
-        for n in ast.walk(source.tree)
-        if isinstance(n, FunctionNode) and n.lineno <= line <= (n.end_lineno or 0)
-    ]
-    if not inside:
+    function = _around(source, line)
+    if function is None:
         return []
-    values = [n.value for n in ast.walk(inside[-1]) if isinstance(n, ast.Return)]
+    values = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]
     plain = [
         v for v in values if isinstance(v, (ast.Constant, ast.List, ast.Dict)) and len(source.code(v)) < 8
     ]

@@ -84,6 +84,8 @@ def spread(source: Source, scores: Mapping[int, float]) -> dict[int, float]:
             body = [scores[n] for n in range(node.body[0].lineno, (node.end_lineno or 0) + 1) if n in scores]
             if body:
                 found[node.lineno] = max(found.get(node.lineno, 0.0), 0.6 * max(body))
+            elif node.lineno in scores:  # nothing but a text inside: Python names the line of the `def`
+                found[node.body[0].lineno] = scores[node.lineno]
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
         if name and node.lineno in scores:  # type: ignore[attr-defined]
             readers[name] = max(readers.get(name, 0.0), scores[node.lineno])  # type: ignore[attr-defined]

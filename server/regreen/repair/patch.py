@@ -53,11 +53,37 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Behaviour:
+    """What an edit that passes gives for inputs like those of the tests: (kind, mark) of each, equal for equal values.
+
+    `right` of `judged` examples in docstrings come out as told.
+    """
+
+    gives: tuple[tuple[str, str], ...] = ()
+    right: int = 0
+    judged: int = 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the comparison asked: `calls` inputs that tests gave, and changed ones behind them.
+
+    `failing` says of each input whether it comes from a failing test, `was` what the code as it is gave ((), when that
+    is not known).
+    """
+
+    calls: int
+    failing: tuple[bool, ...]
+    was: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Patch:
     """Edits that were tried together.
 
     `score` orders patches; `green` are other tests that failed before and pass now; `kept` counts tests
-    of the target's file that passed before and still do, `wider` those of other files; `failure` is what the target still fails with (None: it passes).
+    of the target's file that passed before and still do, `wider` those of other files; `failure` is what the target still fails with (None: it passes);
+    `behaviour` what was seen of one that passes (None: it could not be compared with others).
     """
 
     edits: tuple[Edit, ...]
@@ -66,6 +92,7 @@ class Patch:
     kept: int = 0
     wider: int = 0
     failure: Failure | None = None
+    behaviour: Behaviour | None = None
 
     @property
     def kind(self) -> str:
@@ -77,7 +104,8 @@ class Patch:
 class Findings:
     """Everything one search learned, whether it found a fix or not.
 
-    `also` are failing tests of the target's file beside the target. `left` candidates were not tried.
+    `also` are failing tests of the target's file beside the target. `left` candidates were not tried. `asked` are the
+    inputs by which the survivors were compared.
     """
 
     survivors: list[Patch] = field(default_factory=lambda: list[Patch]())
@@ -93,6 +121,7 @@ class Findings:
     seconds: float = 0.0
     finished: bool = True
     left: int = 0
+    asked: Asked | None = None
 
 
 def pairs(patches: Sequence[Patch]) -> list[tuple[float, tuple[Edit, ...]]]:

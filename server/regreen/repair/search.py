@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from regreen.repair.candidates import Texts, generate
+from regreen.repair.examine import examine
 from regreen.repair.frontier import Edits, Frontier
 from regreen.repair.ground import SearchGround
+from regreen.repair.learned import ended_how, hints_of, limits
 from regreen.repair.localise import near, ochiai, ranked, with_frames
-from regreen.repair.operators.site import Hints
 from regreen.repair.patch import Failure, Findings, Patch, pairs, parts_of
 from regreen.repair.warm import Answer, Opened, WarmRunner
 from regreen.repair.wider import Wider
@@ -79,6 +80,8 @@ class Search:
         self._sent: set[str] = set()
 
         self._wider: Wider | None = None
+        self._failing: list[str] = []
+        self._keep: list[str] = []
 
     # outline
 
@@ -89,6 +92,7 @@ class Search:
             if await self._learn():
                 until = max(until, time.monotonic() + seconds * FOR_TRYING)
                 await self._explore(until)
+                await self._examine()
                 self.found.survivors.sort(key=lambda p: (-len(p.green), -p.score))
                 if self._wider is not None:
                     await self._wider.look(self.found, until + 3.0)
@@ -117,7 +121,7 @@ class Search:
             self.found.reason = "the failing test does not end by itself"
             failing = [name for name in mine if name not in outcome]
         if not failing:
-            self.found.reason = self._crash() or "the test does not fail here"
+            self.found.reason = ended_how(self.ground.baseline()) or "the test does not fail here"
             return False
         keep = [name for name, fact in outcome.items() if fact["outcome"] == "passed"]
         also = [n for n, f in outcome.items() if f["outcome"] in ("failed", "timeout") and n not in mine]
@@ -129,34 +133,15 @@ class Search:
         self._learn_limits(outcome, keep, failing, answer)
         self._also = self.found.also = len(also)
         await self.runner.ask_plain("plan", target=failing, keep=keep, also=also)
+        self._failing, self._keep = [*failing, *also], keep
         scores = await self._trace([*failing, *also[:6]], keep)
         await self._fill(scores, ())
         return True
 
-    def _crash(self) -> str:
-        """How the test ended its process before any edit, "" when it did not: there are no lines to search then."""
-        report = self.ground.baseline()
-        ended = [t for t in report.tests.values() if t.outcome == "crashed" and t.failure] if report else []
-        return (
-            f"{ended[0].failure.message}, so that no edit can be tried on it"
-            if ended and ended[0].failure
-            else ""
-        )
-
     def _learn_limits(
         self, outcome: Mapping[str, Any], keep: Sequence[str], failing: Sequence[str], answer: Answer
     ) -> None:
-        slowest = max(
-            (
-                float(outcome[n]["cpu"])
-                for n in (*keep, *failing)
-                if n in outcome and outcome[n]["outcome"] != "timeout"
-            ),
-            default=0.0,
-        )
-        self.limit = min(5.0, max(0.03 if slowest else 0.08, slowest * 15))
-        total = sum(float(outcome[n]["seconds"]) for n in keep)
-        self.wall = 1.0 + 4 * self.limit + 6 * total
+        self.limit, self.wall = limits(outcome, keep, failing)
         effects = {str(effect) for effect in answer.first("effects") or ()}
         self.closed = tuple({"write", "spawn", "connect"} - effects)
         self._alone = "write" in effects
@@ -208,7 +193,7 @@ class Search:
             frames = [(path, line) for path, line, _ in failure.frames]
             scores = with_frames(scores, frames)
             self.found.places = ranked(self.texts.with_readers(scores))
-        hints = _hints(self.found.failure)
+        hints = hints_of(self.found.failure)
         made = await generate(self.texts, scores, hints)
         await self._send(sorted({edit.path for _, edit in made}))
         if not base:
@@ -257,6 +242,15 @@ class Search:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
         self.found.finished = not self._done(until) or bool(self.found.survivors)
+
+    async def _examine(self) -> None:
+        """See how the edits that pass differ on inputs that no test gives."""
+        if self.found.survivors and self._failing and not self._alone:
+            made, self.found.asked, answer = await examine(
+                self.runner, self.found.survivors, self._failing, self._keep, self.limit, self.closed
+            )
+            self.found.survivors = made
+            self._put_right(answer)
 
     def _rescue(self) -> tuple[float, Edits] | None:
         """When the queue is empty: candidates that ran out of a short time get a long one."""
@@ -379,13 +373,6 @@ class Search:
 
 def _is(nodeid: str, target: str) -> bool:
     return nodeid == target or nodeid.startswith((target + "[", target + "::"))
-
-
-def _hints(failure: Failure | None) -> Hints:
-    if failure is None:
-        return Hints()
-    crash = failure.frames[-1][:2] if len(failure.frames) > 1 else None
-    return Hints(failure.type, failure.message, failure.left, failure.right, failure.texts, crash)
 
 
 def default_jobs() -> int:

@@ -15,7 +15,7 @@ REACH = 12
 """Lines before and behind the reported one that are looked at."""
 _HEAD = re.compile(r"(if|elif|else|for|while|def|class|try|except|finally|with|async|match|case)\b")
 _TOKENS = (
-    (r"(?<![=!<>:+\-*/%&|^])=(?!=)", "=="), (r"==", "="), (r"\belse\s+if\b", "elif"), (r"\belseif\b", "elif"), (r"\belsif\b", "elif"),
+    (r"(?<![=!<>:+\-*/%&|^])=(?!=)", "=="), (r"==", "="), (r"[$@?`]", ""), (r"\belse\s+if\b", "elif"), (r"\belseif\b", "elif"), (r"\belsif\b", "elif"),
     (r"&&", "and"), (r"\|\|", "or"), (r"!(?!=)", "not "), (r"\bnull\b", "None"), (r"\btrue\b", "True"), (r"\bfalse\b", "False"),
     (r"(\w+)\+\+", r"\1 += 1"), (r"(\w+)--", r"\1 -= 1"), (r"//", "#"), (r"\bfunction\b", "def"), (r"\bfunc\b", "def"),
     (r"=>", ">="), (r"=<", "<="), (r"=\+", "+="), (r"\b(?:const|let|var)\s+", ""), (r"/\*", "#"), (r"\*/", ""), (r";", ":"), (r";\s*$", ""),
@@ -153,12 +153,23 @@ def _line_edits(line: str, indents: list[str]) -> Iterator[tuple[str | None, flo
     for pattern, new in _TOKENS:
         for match in re.finditer(pattern, line):
             yield line[: match.start()] + match.expand(new) + line[match.end() :], 0.9
+    yield re.sub(r"''|\"\"", "", line), 0.5
+    for other in _assigned_in_condition(line):
+        yield other, 0.4
     yield from _words(indent, body)
     for match in re.finditer(r"(?<=[\w\])'\"}]) (?=[\w\[({'\"])", body):
         for glue in (", ", " = ", ".", " + "):
             yield indent + body[: match.start()] + glue + body[match.end() :], 0.6 if glue == ", " else 0.35
     yield indent + "# " + body, 0.4
     yield None, 0.15
+
+
+def _assigned_in_condition(line: str) -> Iterator[str]:
+    """`if a = b:` with the comparisons that are not `==`."""
+    if re.match(r"\s*(if|elif|while)\b", line):
+        for match in re.finditer(r"(?<![=!<>:+\-*/%&|^])=(?!=)", line):
+            for sign in ("<=", ">=", "<", ">", "!="):
+                yield line[: match.start()] + sign + line[match.end() :]
 
 
 def _brackets(code: str) -> Iterator[tuple[str, float]]:

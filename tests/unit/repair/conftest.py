@@ -13,7 +13,10 @@ from regreen.agent.conversation import Reply, Request
 from regreen.models.builtin import BuiltinModel
 from regreen.repair.ground import SearchGround
 from regreen.repair.related import is_test
+from regreen.repair.warm import WORKER
 from regreen.testing.seal.unsealed import Unsealed
+
+sys.path.append(str(WORKER))
 
 
 @dataclass(frozen=True)

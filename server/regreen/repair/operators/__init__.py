@@ -15,10 +15,12 @@ from regreen.repair.operators import (
     calls,
     conditions,
     defaults,
+    documented,
     exceptions,
     extended,
     names,
     numbers,
+    repeated,
     sequences,
     statements,
     strings,
@@ -36,6 +38,7 @@ _EXPRESSIONS: tuple[Callable[[Site, ast.expr], Iterator[Edit]], ...] = (
     sequences.expressions,
     strings.expressions,
     exceptions.expressions,
+    repeated.expressions,
 )
 _STATEMENTS: tuple[Callable[[Site, ast.stmt], Iterator[Edit]], ...] = (
     conditions.statements,
@@ -45,11 +48,14 @@ _STATEMENTS: tuple[Callable[[Site, ast.stmt], Iterator[Edit]], ...] = (
     statements.statements,
     borrowed.statements,
     exceptions.statements,
+    documented.statements,
 )
 _FUNCTIONS: tuple[Callable[[Site, FunctionNode], Iterator[Edit]], ...] = (
     conditions.guards,
     exceptions.guards,
     defaults.guards,
+    repeated.guards,
+    documented.guards,
 )
 
 

@@ -74,6 +74,7 @@ def _binary(site: Site, node: ast.BinOp) -> Iterator[Edit]:
     yield from site.replace(node, left, "term dropped", 0.4)
     yield from site.replace(node, right, "term dropped", 0.3)
     yield from _regroup(site, node, sign)
+    yield from _middle_dropped(site, node)
 
 
 def _regroup(site: Site, node: ast.BinOp, sign: str) -> Iterator[Edit]:
@@ -90,6 +91,18 @@ def _regroup(site: Site, node: ast.BinOp, sign: str) -> Iterator[Edit]:
         yield from site.replace(
             node, f"{site.tight(inner.left, 11)} {SIGN[type(inner.op)]} {last}", "grouping", 0.4
         )
+
+
+def _middle_dropped(site: Site, node: ast.BinOp) -> Iterator[Edit]:
+    """`a * b ** c` as `a ** c`, `a ** b * c` as `a ** c`: a term too many stands with its sign in the text."""
+    left, right = node.left, node.right
+    if isinstance(right, ast.BinOp) and not site.code(right).startswith("("):
+        start, end = site.source.span(node.left)[1], site.source.span(right.left)[1]
+        yield from site.edit(start, end, "", node.lineno, "term dropped", 0.3)
+    if isinstance(left, ast.BinOp) and type(left.op) is not type(node.op):
+        start, end = site.source.span(left.right)[0], site.source.span(right)[0]
+        if site.source.text[start:end].count("(") == site.source.text[start:end].count(")"):
+            yield from site.edit(start, end, "", node.lineno, "term dropped", 0.3)
 
 
 def _plain_number(node: ast.expr) -> bool:

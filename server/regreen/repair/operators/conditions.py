@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from regreen.repair.operators import documented
 from regreen.repair.operators.site import SHORT, Site, arguments, once
 from regreen.repair.source import Edit, FunctionNode
 
@@ -128,6 +129,8 @@ def predicates(site: Site) -> list[tuple[str, float]]:
         if used <= in_scope and len(text) < SHORT and "\n" not in text:
             found.append((text, 1.0))
     found += _asked(site, in_scope)
+    found += [(text, 0.6) for text in documented.comparisons(site)]
+    found += [(f"{a} == {b}", 0.9) for a, b in _looped_together(site)]
     for signature in site.project.signatures.values():
         if not signature.predicate or len(signature.parameters) > 1:
             continue
@@ -169,6 +172,20 @@ def predicates(site: Site) -> list[tuple[str, float]]:
     for text, weight in found:
         best[text] = max(weight, best.get(text, 0.0))
     return sorted(best.items(), key=lambda pair: -pair[1])[:60]
+
+
+@once
+def _looped_together(site: Site) -> list[tuple[str, str]]:
+    """Names that two loops, one in the other, run through: pairs are made to be compared."""
+    found: list[tuple[str, str]] = []
+    for outer in ast.walk(site.function) if site.function is not None else ():
+        if isinstance(outer, ast.For) and isinstance(outer.target, ast.Name):
+            found += [
+                (outer.target.id, inner.target.id)
+                for inner in outer.body
+                if isinstance(inner, ast.For) and isinstance(inner.target, ast.Name)
+            ]
+    return found[:3]
 
 
 def _asked(site: Site, in_scope: set[str]) -> list[tuple[str, float]]:

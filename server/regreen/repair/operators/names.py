@@ -192,6 +192,14 @@ def _keywords(site: Site, node: ast.Call) -> Iterator[Edit]:
                 yield from site.edit(start, end, other, keyword.lineno, "keyword", 0.45)
 
 
+def _target_order(site: Site, target: ast.Tuple) -> Iterator[Edit]:
+    """Two neighbours of `a, b, c = ...` the other way round."""
+    for first, second in zip(target.elts, target.elts[1:], strict=False):
+        (start, mid), (late, end) = site.source.span(first), site.source.span(second)
+        text = site.code(second) + site.source.text[mid:late] + site.code(first)
+        yield from site.edit(start, end, text, target.lineno, "order", 0.35)
+
+
 def _target_copied(site: Site, node: ast.stmt, target: ast.expr) -> Iterator[Edit]:
     """Another place to keep the value: one that the function speaks of elsewhere."""
     if not isinstance(target, (ast.Subscript, ast.Attribute)):
@@ -237,6 +245,8 @@ def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:
             start, end = site.source.span(node)
             swapped = f"{node.value.id} = {site.code(targets[0])}"
             yield from site.edit(start, end, swapped, node.lineno, "swapped assignment", 0.3)
+        if isinstance(node, ast.Assign) and isinstance(targets[0], ast.Tuple):
+            yield from _target_order(site, targets[0])
         value = node.value
         pairs = (
             isinstance(node, ast.Assign)

@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 
+from regreen.repair.operators import documented
 from regreen.repair.operators.site import Site, once
 from regreen.repair.source import Edit
 
@@ -62,6 +63,7 @@ def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
         tries += [(unit, 0.5 - 0.02 * i) for i, unit in enumerate(near)]
     others = _constants(site)
     tries += [(other, 0.35) for other in others]
+    tries += [(other, 0.5) for other in documented.numbers(site)]
     best: dict[int, float] = {}
     for other, weight in tries:
         best[other] = max(weight, best.get(other, 0.0))

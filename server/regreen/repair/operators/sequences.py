@@ -28,6 +28,9 @@ def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
         getattr(node, "ctx", ast.Load()), ast.Load
     ):
         yield from _picked(site, node)
+    elif isinstance(node, ast.ListComp) and isinstance(site.source.parent(node), (ast.Return, ast.Assign)):
+        for pick in ("[1:]", "[:-1]", "[::-1]"):
+            yield from site.replace(node, site.code(node) + pick, "slice added", 0.15)
 
 
 def _slice(site: Site, node: ast.Subscript) -> Iterator[Edit]:
@@ -79,6 +82,8 @@ def _index(site: Site, node: ast.Subscript) -> Iterator[Edit]:
         )
     if load:
         yield from site.replace(node, owner, "index dropped", 0.35)
+        for name in ("sum", "max", "min", "len"):
+            yield from site.replace(node, f"{name}({owner})", "call for item", 0.14)
         yield from site.replace(node, f"{owner}[{text}:]", "slice", 0.25)
         yield from site.replace(node, f"{owner}[:{text}]", "slice", 0.25)
         for default in ("0", "None", "[]", "''"):

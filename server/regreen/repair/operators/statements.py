@@ -324,7 +324,7 @@ def _renamer(a: str, b: str, c: str, d: str) -> Callable[[str], str]:
 
 
 def _deleted(site: Site, node: ast.stmt) -> Iterator[Edit]:
-    parent, field, _ = site.source.parents[node]
+    parent, field, index = site.source.parents[node]
     block: list[ast.stmt] = getattr(parent, field)
     start, end, _text = _whole(site, node)
     indent = site.source.indent(node.lineno)
@@ -332,8 +332,37 @@ def _deleted(site: Site, node: ast.stmt) -> Iterator[Edit]:
     simple = isinstance(node, (*SIMPLE, ast.Break, ast.Continue))
     weight = 0.1 if simple else 0.05
     new = f"{indent}pass{site.source.newline}" if only else ""
+    if _set_again(block, index):
+        weight = 0.2
     yield from site.edit(start, end, new, node.lineno, "deleted", weight)
+    if simple and index + 1 < len(block) and len(block) > 2:
+        yield from _two_deleted(site, block, index, start)
     if isinstance(node, ast.If) and not node.orelse and node.body and site.source.starts_line(node.body[0]):
         body = site.source.text[site.source.line_start(node.body[0].lineno) : end]
         deeper = site.source.indent(node.body[0].lineno)
         yield from site.edit(start, end, _shift(body, deeper, indent), node.lineno, "condition dropped", 0.1)
+
+
+def _set_again(block: list[ast.stmt], index: int) -> bool:
+    """True for a plain assignment to names that the statements before it in the block set already."""
+    node = block[index]
+    if not isinstance(node, ast.Assign) or not all(isinstance(t, ast.Name) for t in node.targets):
+        return False
+    before = {
+        n.id
+        for other in block[:index]
+        if isinstance(other, ast.Assign)
+        for target in other.targets
+        for n in ast.walk(target)
+        if isinstance(n, ast.Name)
+    }
+    return {t.id for t in node.targets if isinstance(t, ast.Name)} <= before
+
+
+def _two_deleted(site: Site, block: list[ast.stmt], index: int, start: int) -> Iterator[Edit]:
+    """Two lines one after the other taken out: they came in together."""
+    after = block[index + 1]
+    if isinstance(after, SIMPLE) and site.source.starts_line(after) and after is not block[-1]:
+        both = _set_again(block, index) and _set_again(block, index + 1)
+        _, end, _text = _whole(site, after)
+        yield from site.edit(start, end, "", block[index].lineno, "deleted", 0.18 if both else 0.04)

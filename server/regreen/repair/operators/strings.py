@@ -7,10 +7,20 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from regreen.repair.operators import documented
 from regreen.repair.operators.site import Site, once
 from regreen.repair.source import Edit
 
 _SPEC = re.compile(r"([<>^=]?)([-+ ]?)(#?)(0?)(\d*)(,?)((?:\.\d+)?)([a-zA-Z%]?)$")
+
+
+_PAIRS = ("()", "[]", "{}", "<>")
+BRACKETS = {
+    pair[side]: [pair[1 - side], *(other[side] for other in _PAIRS if other != pair)]
+    for pair in _PAIRS
+    for side in (0, 1)
+}
+"""The mark at the other end, and those of the other kinds at the same end."""
 
 
 def expressions(site: Site, node: ast.expr) -> Iterator[Edit]:
@@ -67,6 +77,11 @@ def _constant(site: Site, node: ast.Constant, value: str) -> Iterator[Edit]:
         for spec in re.finditer(r"\{[^{}]*:([^{}]+)\}", value):
             for new, weight in specs(spec.group(1)):
                 tries.append((value[: spec.start(1)] + new + value[spec.end(1) :], weight))
+    tries += [(other, 0.3) for other in BRACKETS.get(value, "")]
+    if len(value) > 4 and value.isalpha():
+        for word in documented.words(site):
+            if word != value and difflib.SequenceMatcher(None, word.lower(), value.lower()).ratio() >= 0.75:
+                tries.append((word, 0.9))
     best: dict[str, float] = {}
     for text, weight in tries:
         if text != value:

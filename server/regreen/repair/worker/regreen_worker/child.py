@@ -52,6 +52,7 @@ class Child:
         self.compared = warm.compared
         self.root = warm.root
         self.effects: guard.Effects | None = None
+        self.work = {"run": self.run_all, "trace": self.trace, "try": self.attempt, "probe": self.probe}
 
     def say(self, **fact: Any) -> None:
         """Write one line; what was said before a kill is not lost."""
@@ -183,6 +184,14 @@ class Child:
 
         mode = self.with_items(request["edits"], self.warm.paths, work)
         self.say(end=True, mode=mode, effects=sorted(effects.seen))
+
+    def probe(self, request: Request) -> None:
+        """Compare edits that pass by what they give for inputs like those of the tests."""
+        from regreen_worker.probe import Probe
+
+        effects = self.enter(request.get("closed", ()))
+        Probe(self, request).run()
+        self.say(end=True, effects=sorted(effects.seen))
 
     def _attempt(self, target: list[Any], keep: list[Any], also: list[Any], request: Request) -> None:
         runner = Runner(self.root, self.compared)

@@ -119,7 +119,8 @@ class Hands:
 
     def _message(self, batch: list[Request]) -> Fact:
         warm = self.warm
-        paths = {path for request in batch for path in request.get("edits", ())}
+        edits = [e for request in batch for e in (request.get("edits", {}), *request.get("candidates", ()))]
+        paths = {path for edit in edits for path in edit}
         texts = {path: warm.files[path].text for path in paths if path in warm.files}
         target = warm.plan["target"][:1]
         marks = {name: warm.marks[name] for name in target if name in warm.marks}

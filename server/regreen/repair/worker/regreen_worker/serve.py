@@ -319,8 +319,7 @@ class Warm:
             if len(batch) > 1:
                 child.screen(batch)
             else:
-                work = {"run": child.run_all, "trace": child.trace, "try": child.attempt}
-                work[batch[0]["do"]](batch[0])
+                child.work[batch[0]["do"]](batch[0])
         except BaseException as error:
             child.say(error="%s: %s" % (type(error).__name__, str(error)[:300]), end=True)
 
