@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,10 @@ from regreen.agent.stops import Stuck
 LONGEST_CYCLE = 4
 SAME_FAILURE_EDITS = 5
 """So many edits under one and the same failure, and the run changes its strategy."""
+
+SAME_SHAPE_STEPS = 5
+"""So many steps in a row with calls that differ in nothing but a number, while nothing else changes: the same again."""
+_NUMBER = re.compile(r"(?<=: )-?\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class StuckDetector:
         self._states.append(state)
         if edited:
             self._edits_under[state.failure] = self._edits_under.get(state.failure, 0) + 1
-        reason = self._cycle() or self._edits(state, edited)
+        reason = self._cycle() or self._edits(state, edited) or self._counting()
         if not reason:
             return False
         if self._warned_at is not None:
@@ -63,6 +68,13 @@ class StuckDetector:
     def _edits(self, state: State, edited: bool) -> str:
         count = self._edits_under.get(state.failure, 0)
         return f"{count} edits left the same failure" if edited and count >= SAME_FAILURE_EDITS else ""
+
+    def _counting(self) -> str:
+        """A call that only counts on, as far as no change of strategy came since."""
+        latest = self._states[self._warned_at or 0 :][-SAME_SHAPE_STEPS:]
+        shapes = {(_NUMBER.sub("#", s.calls), s.files, s.failure) for s in latest}
+        counted = len(latest) == SAME_SHAPE_STEPS and len(shapes) == 1 and _NUMBER.search(latest[-1].calls)
+        return f"the same call {SAME_SHAPE_STEPS} times, with another number" if counted else ""
 
     def _cycle(self) -> str:
         """The shortest cycle at the end of the history, in words; states before a change of strategy count too."""

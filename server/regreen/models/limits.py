@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
-from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from regreen.models.dialects.circles import circle
 
 NUM_PREDICT = 1024
 """Tokens a reply may have: an edit of one function with its reason is 60 to 300."""
@@ -36,6 +41,10 @@ SMALL_WINDOWS = (4096, 8192)
 ROOM_FOR_STEPS = 3000
 """Tokens kept free for the tool results and replies of a usual run."""
 
+MOST_SAME_CALLS = 12
+"""So many calls in a row that differ in nothing but a number, and the reply is cut."""
+
+_LOOK_EVERY = 80
 _REPLY_CHARS = NUM_PREDICT * 12
 """No reply that obeys NUM_PREDICT is longer; a server that ignores it is cut here."""
 
@@ -104,43 +113,40 @@ def size_words(size: int) -> str:
 
 
 class Repetition:
-    """Watches a reply as it streams, and tells when it only repeats itself or is longer than any limit.
+    """Watches a reply as it streams, and tells when it only goes round in circles or is longer than any limit."""
 
-    A cycle of one to four lines that stands `times` times at the end, or one short text without line ends that
-    does, is a loop. Lines of two characters or less do not count: closing brackets repeat in good code too.
-    """
-
-    def __init__(self, times: int = 6, most_chars: int = _REPLY_CHARS) -> None:
-        self._times = times
+    def __init__(self, most_chars: int = _REPLY_CHARS) -> None:
         self._most = most_chars
-        self._lines: deque[str] = deque(maxlen=4 * times)
-        self._open = ""
+        self._kind = ""
+        self._text = ""
+        self._unseen = 0
         self._count = 0
 
-    def feed(self, delta: str) -> str:
-        """Add a piece; returns why the stream should be cut, or ""."""
+    def feed(self, delta: str, kind: str = "text") -> str:
+        """Add a piece; returns why the stream should be cut, or "". `kind`: "text", "thinking", or "call" for arguments."""
         self._count += len(delta)
         if self._count > self._most:
             return "the reply has no end"
-        *ended, self._open = (self._open + delta).split("\n")
-        for line in ended:
-            if len(line.strip()) > 2:
-                self._lines.append(line.strip())
-                if self._cycles():
-                    return "the reply repeats the same lines"
-        if len(self._open) >= 240 and self._same_piece():
-            return "the reply repeats the same words"
-        return ""
+        if kind != self._kind:
+            self._kind, self._text = kind, ""
+        self._text += delta
+        self._unseen += len(delta)
+        if self._unseen < _LOOK_EVERY:
+            return ""
+        self._unseen = 0
+        found = circle(self._text, code=kind == "call")
+        if found is None:
+            return ""
+        return "the reply repeats the same words" + (" and only counts on" if found.counts else "")
 
-    def _cycles(self) -> bool:
-        lines = list(self._lines)
-        for length in range(1, 5):
-            needed = length * self._times
-            tail = lines[-needed:]
-            if len(tail) == needed and tail == tail[-length:] * self._times:
-                return True
+
+def same_calls(calls: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a reply's latest calls are the same again and again, but for a number in them."""
+    latest = calls[-MOST_SAME_CALLS:]
+    if len(latest) < MOST_SAME_CALLS:
         return False
-
-    def _same_piece(self) -> bool:
-        tail = self._open[-240:]
-        return any(tail == (tail[:n] * (240 // n + 1))[:240] for n in range(1, 41))
+    shapes = {
+        re.sub(r"\d+", "#", json.dumps(call.get("function", call), sort_keys=True, default=str))
+        for call in latest
+    }
+    return len(shapes) == 1

@@ -60,13 +60,17 @@ class Stream:
 
     def hear(self, chunk: Mapping[str, Any]) -> None:
         """Take one piece; raises Cut for a reply that only repeats itself, Over for one that is said."""
+        thought = len(self._reply.thinking)
         visible, anything = self._reply.feed(chunk)
         if visible and self._listener is not None:
             self._listener.text(visible)
         if self._reply.finish:
             return
-        if why := self._watch.feed(anything):
+        kind = "text" if visible else "thinking" if len(self._reply.thinking) > thought else "call"
+        if why := self._watch.feed(anything, kind):
             raise Cut(why)
+        if not visible and limits.same_calls(self._reply.calls):
+            raise Cut("the reply makes the same call again and again and only counts on")
         if end := self._over():
             self._reply.end_at(end)
             raise Over

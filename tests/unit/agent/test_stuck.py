@@ -54,6 +54,27 @@ def test_reading_several_files_is_not_a_loop() -> None:
         assert detector.observe(State(f"read {n}", "files", "failure"), edited=False) is False
 
 
+def _reads(n: int, path: str = "cart.py") -> State:
+    key = calls_key([ToolCall("read_file", {"path": path, "start_line": n, "end_line": n + 9})])
+    return State(key, "files", "failure")
+
+
+def test_a_call_that_only_counts_on_is_a_loop() -> None:
+    detector = StuckDetector()
+    assert [detector.observe(_reads(10 * n), edited=False) for n in range(5)] == [False] * 4 + [True]
+    with pytest.raises(Stuck, match="the same call 5 times, with another number"):
+        for n in range(5, 10):
+            detector.observe(_reads(10 * n), edited=False)
+
+
+def test_reading_a_long_file_in_pieces_and_then_others_is_no_loop() -> None:
+    detector = StuckDetector()
+    for n in range(4):
+        assert detector.observe(_reads(10 * n), edited=False) is False
+    for n in range(8):
+        assert detector.observe(_reads(1, f"part_{n}.py"), edited=False) is False
+
+
 def test_paths_and_white_space_are_spelled_one_way() -> None:
     plain = calls_key([ToolCall("edit_file", {"path": "a/b.py", "find": "x = 1", "replace": "x = 2"})])
     odd = calls_key([ToolCall("edit_file", {"replace": "x =  2", "find": "x = 1 ", "path": "./a\\b.py"})])

@@ -337,7 +337,7 @@ async def test_a_stalled_reply_is_given_up_after_one_more_try(talk: Talk) -> Non
 
 @pytest.mark.parametrize("policy", ["silent", "stall", "endless"])
 async def test_cancelling_closes_the_stream_at_once(talk: Talk, policy: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr("regreen.models.limits.Repetition.feed", lambda self, delta: "")
+    monkeypatch.setattr("regreen.models.limits.Repetition.feed", lambda self, *_: "")
     server, chat = await talk(policy)
     task = asyncio.create_task(chat.ask())
     await _until(lambda: len(server.turns) == 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from regreen.models.dialects.circles import TAIL, circle
+
 _WORDS = (
     r"think|thinking|thought|thoughts|reasoning|scratchpad|reflection|inner_monologue|seed:think|antthinking"
 )
@@ -52,7 +54,15 @@ def prose(text: str) -> str:
 
 
 def looping(text: str) -> str:
-    """The piece of text that a reply repeats to its end, at least six times and for most of it; else ""."""
+    """The piece of text that a reply repeats to its end, at least six times and for most of it; else "". Where only its
+    numbers change, the latest one."""
+    found = circle(text)
+    if found and found.counts and 2 * found.times * len(found.piece) >= min(len(text), TAIL):
+        return text.strip()[-len(found.piece) :]
+    return _repeated(text)
+
+
+def _repeated(text: str) -> str:
     tail = text.rstrip()[-900:][::-1]
     if len(tail) < 24:
         return ""
