@@ -11,7 +11,7 @@ from regreen.cli import main
 from runs.process import TWO_PART, contents, fix
 from scripted import POLICIES
 from scripted.fixtures import StartScripted
-from scripted.policies import Policy
+from scripted.policies import Policy, endless, new_words
 
 PRICING = {"prompt": "0.0000025", "completion": "0.00001"}
 
@@ -42,3 +42,24 @@ def test_a_run_ends_when_its_money_is_used_up(
 def test_an_amount_that_is_none_is_wrong_usage(amount: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fix", TWO_PART, "--model", "builtin", f"--max-cost={amount}"]) == 2
     assert "is not an amount in US dollars above 0" in capsys.readouterr().err
+
+
+def test_a_run_whose_next_prompt_costs_too_much_ends_without_a_request(
+    toy_shop: Path, scripted: StartScripted
+) -> None:
+    server = scripted(Policy(POLICIES["twopart"].decide, pricing=PRICING))
+    model = ("--model", "openai:qwen2.5:3b", "--base-url", f"{server.url}/v1", "--search", "off")
+    code, outcome = fix(toy_shop, TWO_PART, *model, "--max-cost", "0.0002").end()
+    assert (code, outcome["outcome"]) == (1, "budget"), outcome["summary"]
+    assert "the next turn's prompt alone costs" in outcome["summary"]
+    assert "more money (--max-cost)" in outcome["summary"]
+    assert server.turns == []
+
+
+def test_a_stream_without_end_ends_with_the_money(toy_shop: Path, scripted: StartScripted) -> None:
+    server = scripted(Policy(endless(new_words), pricing=PRICING))
+    model = ("--model", "openai:qwen2.5:3b", "--base-url", f"{server.url}/v1", "--search", "off")
+    code, outcome = fix(toy_shop, TWO_PART, *model, "--max-cost", "0.01").end()
+    assert (code, outcome["outcome"], outcome["steps"]) == (1, "budget", 1), outcome["summary"]
+    assert "All $0.01 of model costs are used up" in outcome["summary"]
+    assert 0.01 <= outcome["cost"] < 0.012

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -213,6 +214,11 @@ def talking_for_ever() -> Iterator[str]:
     return (
         f"Thought {n}: quantity {n * 7919 % 1000} of product {n * 104729 % 997}.\n" for n in itertools.count()
     )
+
+
+def new_words() -> Iterator[str]:
+    """Prose for ever in which nothing comes again."""
+    return (f"{hashlib.sha256(str(n).encode()).hexdigest()[: 3 + n % 9]} " for n in itertools.count())
 
 
 def endless(make: Callable[[], Iterator[str]]) -> Decide:

@@ -132,6 +132,15 @@ class Budget:
         return self.allowance.cost or (DEFAULT_COST if self.cost else None)
 
     @property
+    def cost_left(self) -> float:
+        """US dollars that the rest of the run may cost, if anything costs."""
+        return max(0.0, (self.allowance.cost or DEFAULT_COST) - (self.cost or 0.0))
+
+    def too_dear(self, needed: float) -> MoneyUsedUp:
+        """The stop for a turn whose prompt costs `needed`, which is more than is left."""
+        return MoneyUsedUp(self.allowance.cost or DEFAULT_COST, self.cost_left, needed)
+
+    @property
     def tokens(self) -> int:
         """Tokens charged so far."""
         return self.prompt - self.cached + self.generated

@@ -85,12 +85,14 @@ class Request:
     `files` holds the text of the workspace files in play, by relative path: a reply that is only a code
     fence is read as an edit of the one file in play, and damaged text is repaired against it.
     `attempt` counts the times the same question was put before; a model may change seed and temperature.
+    `cost_left` is what the reply may cost, in US dollars, where anything costs (None: as much as it will).
     """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
     files: Mapping[str, str] = field(default_factory=lambda: dict[str, str]())
     attempt: int = 0
+    cost_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

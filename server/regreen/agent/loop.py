@@ -11,7 +11,7 @@ from regreen.agent import choice, prompt
 from regreen.agent.budget import Budget
 from regreen.agent.compaction import Room, Shortened
 from regreen.agent.conversation import Message, Reply, Request, ToolCall, ToolSpec, whole
-from regreen.agent.model import Listener, Model, PromptTooLong
+from regreen.agent.model import Listener, Model, PromptTooLong, TooDear
 from regreen.agent.search import MOST_OPTIONS, Option, Search
 from regreen.agent.stops import Fixed, Rejected, Stop, Stuck, TestLooksWrong
 from regreen.agent.stuck import State, StuckDetector, calls_key
@@ -242,14 +242,20 @@ class Agent:
         self._budget.charge(reply.usage)
         self._emit(reply_event(n, reply))
         self._emit({"event": "budget", **self._budget.to_json()})
+        if reply.finish == "cut":  # perhaps since its money was used up
+            self._budget.check()
         if reply.finish == "nothing":
             raise (Rejected if self._scene.rejected else Stuck)(reply.text)
         return reply
 
     async def _turn(self) -> Reply:
-        request = Request(tuple(self.messages), self._menu, self._scene.files_in_play(), self._attempt)
+        files, left = self._scene.files_in_play(), self._budget.cost_left
+        request = Request(tuple(self.messages), self._menu, files, self._attempt, left)
         with self._budget.clock.spend("model"):
-            return whole(await self._budget.within(self._model.reply(request, self._listener)))
+            try:
+                return whole(await self._budget.within(self._model.reply(request, self._listener)))
+            except TooDear as refused:
+                raise self._budget.too_dear(refused.cost) from refused
 
     def _shorten(self, shortened: Shortened | None) -> bool:
         """Go on with a shorter conversation: the only time that it does not just grow."""

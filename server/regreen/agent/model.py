@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 from regreen.agent.conversation import Message, Reply, Request, ToolSpec
+from regreen.agent.stops import dollars
 from regreen.errors import RegreenError
 
 
@@ -14,6 +15,14 @@ class PromptTooLong(RegreenError):
     def __init__(self, message: str, limit: int | None = None) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+class TooDear(RegreenError):
+    """The prompt alone costs about as much as the request leaves, so it was not sent. `cost` is that, in US dollars."""
+
+    def __init__(self, cost: float) -> None:
+        super().__init__(f"The next turn costs more than is left: {dollars(cost)} for its prompt.")
+        self.cost = cost
 
 
 class Listener(Protocol):
@@ -50,8 +59,8 @@ class Model(Protocol):
         ...
 
     async def reply(self, request: Request, listener: Listener) -> Reply:
-        """Ask for one turn. Raises PromptTooLong, or another RegreenError when the server cannot give one, after
-        its own retries."""
+        """Ask for one turn. Raises PromptTooLong, TooDear, or another RegreenError when the server cannot give one,
+        after its own retries."""
         ...
 
     async def aclose(self) -> None:

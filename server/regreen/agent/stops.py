@@ -128,8 +128,14 @@ class MoneyUsedUp(BudgetUsedUp):
 
     more = "more money (--max-cost)"
 
-    def __init__(self, allowed: float) -> None:
-        super().__init__(f"All {dollars(allowed)} of model costs are used up.")
+    def __init__(self, allowed: float, left: float = 0.0, needed: float = 0.0) -> None:
+        if needed:
+            super().__init__(
+                f"Of {dollars(allowed)} for model costs {dollars(left)} is left, and the next turn's prompt alone costs "
+                f"about {dollars(needed)}."
+            )
+        else:
+            super().__init__(f"All {dollars(allowed)} of model costs are used up.")
 
 
 def dollars(amount: float) -> str:

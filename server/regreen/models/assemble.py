@@ -83,6 +83,11 @@ class OllamaReply:
     as_text = written
     """The reply as one text, calls included; "" where that is not known."""
 
+    @property
+    def counted(self) -> int:
+        """Tokens generated so far: Ollama tells at the end only, so 0."""
+        return 0
+
     def number(self, name: str) -> int | None:
         """A count or a duration in nanoseconds from the last object; None when it is not there."""
         return None if self.end is None else _count(self.end.get(name))
@@ -210,6 +215,11 @@ class OpenAIReply:
     def as_text(self) -> str:
         """The reply as one text, calls included; "" where that is not known."""
         return "" if self._calls else self.content
+
+    @property
+    def counted(self) -> int:
+        """Tokens generated so far, where the server tells it with every piece; else 0."""
+        return self.number("completion_tokens") or 0
 
     def number(self, name: str) -> int | None:
         """A token count of the server; None when it does not tell.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -32,27 +31,13 @@ class OllamaModel(ServedModel):
 
     wire_name = "ollama"
 
-    def __init__(
-        self,
-        model: str,
-        url: str,
-        *,
-        notes: Callable[[str], None] = lambda text: None,
-        cache: Path | None = None,
-        patience: float = 1.0,
-        between_chunks: float = limits.BETWEEN_CHUNKS_SECONDS,
-    ) -> None:
-        super().__init__(
-            model, url, notes=notes, cache=cache, patience=patience, between_chunks=between_chunks
-        )
-        self._wire: OllamaWire | None = None
-        self._facts: Facts | None = None
-        self._lock = asyncio.Lock()
-        self._window = 0
-        self._settled = False
-        self._loaded_at = float("-inf")
-        self._parser_faults = 0
-        self._last_count = 0
+    _wire: OllamaWire | None = None
+    _facts: Facts | None = None
+    _window = 0
+    _settled = False
+    _loaded_at = float("-inf")
+    _parser_faults = 0
+    _last_count = 0
 
     @property
     def window(self) -> int:

@@ -5,7 +5,6 @@ The library is imported when the first request is made.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from regreen.agent.budget import DEFAULT_COST
 from regreen.agent.conversation import Message, Reply, Request, Speed, ToolSpec, Usage
-from regreen.agent.model import Listener
+from regreen.agent.model import Listener, TooDear
 from regreen.agent.stops import dollars
 from regreen.errors import RegreenError
 from regreen.models import canary, history, limits, probe
 from regreen.models.assemble import OpenAIReply, json_object
 from regreen.models.faults import FieldRefused, NoToolSupport, Trouble
+from regreen.models.history import PrefixMeter
 from regreen.models.hosts import is_local
 from regreen.models.loading import load
 from regreen.models.openai_words import OpenAIWords
@@ -29,6 +29,10 @@ from regreen.models.text_tools import tools_text
 
 if TYPE_CHECKING:
     from regreen.models.openai_wire import OpenAIWire
+
+
+LEAST_REPLY = 16
+"""Tokens; for a shorter reply, which can hold no call, nothing is sent and nothing paid."""
 
 
 class OpenAIModel(ServedModel):
@@ -57,7 +61,6 @@ class OpenAIModel(ServedModel):
         self._tell = warn or notes
         self._words = OpenAIWords(url, model)
         self._wire: OpenAIWire | None = None
-        self._lock = asyncio.Lock()
         self._listed = False
         self._digest = ""
         self._price: Price | None = None
@@ -137,6 +140,8 @@ class OpenAIModel(ServedModel):
             self._notes(
                 f"{self._model} costs {self._price.words}; the run ends at {dollars(most)} (--max-cost)."
             )
+        if self._price is None and not self._sells:
+            self._tell_no_price()
         self._llamacpp = (entry or {}).get("owned_by") == "llamacpp"
         self._digest = digest_of(self._url, self._model, entry) if entry else ""
         if self.local and self._cache is not None and self._digest:
@@ -234,16 +239,36 @@ class OpenAIModel(ServedModel):
             return None
         return self._priced(Usage(prompt, cached, generated))
 
+    def _affordable(self, request: Request, body: dict[str, Any]) -> int | None:
+        if self._price is None or request.cost_left is None or not self._price.generated:
+            return None
+        flat = PrefixMeter.flat(body["messages"], body.get("tools", ()))
+        prompt = self._price.of(Usage(self._expected(flat)))  # whether the cache still holds it, nobody knows
+        most = int((request.cost_left - prompt) / self._price.generated)
+        if most < LEAST_REPLY:
+            raise TooDear(prompt)
+        for name in ("max_tokens", "max_completion_tokens"):
+            if name in body:
+                body[name] = min(body[name], most)
+        return most
+
     def _priced(self, usage: Usage) -> Usage:
         if usage.cost is None and self._price is not None:
             usage = Usage(usage.prompt, usage.cached, usage.generated, self._price.of(usage))
-        if usage.cost is None and self._max_cost is not None:
-            self._once(
-                "price",
-                f"{self._url} tells no price for {self._model}, so the limit of ${self._max_cost:g} cannot be kept: "
-                "steps, tokens and seconds still end the run.",
-            )
+        if usage.cost is None:
+            self._tell_no_price()
         return usage
+
+    def _tell_no_price(self) -> None:
+        """Say that a limit cannot be kept, or that money goes uncounted; to no one who runs a model of their own."""
+        if self._max_cost is not None:
+            what = f"the limit of ${self._max_cost:g} cannot be kept"
+        elif not self.local:
+            what = "what this run costs is not known"
+        else:
+            return
+        ends = "steps, tokens and seconds still end the run"
+        self._once("price", f"{self._url} tells no price for {self._model}, so {what}: {ends}.")
 
     def _speed(self, reply: OpenAIReply, usage: Usage) -> tuple[Speed, float]:
         """llama.cpp's timings; other servers tell at most what was cached."""

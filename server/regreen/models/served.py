@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from abc import ABC, abstractmethod
@@ -24,6 +25,10 @@ class Cut(Exception):
     """The stream leads nowhere; raised through the open stream so that it closes."""
 
 
+class Unpaid(Cut):
+    """What was generated costs more than is left of the budget."""
+
+
 class Over(Exception):
     """All that can count has been said."""
 
@@ -40,6 +45,8 @@ class Assembled(Protocol):
     def finish(self) -> str: ...
     @property
     def written(self) -> str: ...
+    @property
+    def counted(self) -> int: ...
     def feed(self, chunk: Mapping[str, Any]) -> tuple[str, str]: ...
     def end_at(self, offset: int) -> None: ...
     def body(self) -> dict[str, Any]: ...
@@ -49,19 +56,25 @@ class Stream:
     """Assembles one reply while the listener hears it, and ends it early where nothing more can count.
 
     In `text` mode calls come as text, and a reply is over where the model makes up the answer to its own call; in
-    `constrained` mode it is one JSON object, and over with it. With native calls nobody can tell.
+    `constrained` mode it is one JSON object, and over with it. With native calls nobody can tell. `most` tokens may be
+    generated, since no more of them can be paid (None: as many as it will).
     """
 
-    def __init__(self, reply: Assembled, listener: Listener | None, mode: Mode) -> None:
+    def __init__(
+        self, reply: Assembled, listener: Listener | None, mode: Mode, most: int | None = None
+    ) -> None:
         self._reply = reply
         self._listener = listener
         self._mode = mode
+        self._most = most
         self._watch = limits.Repetition()
+        self._characters = 0
 
     def hear(self, chunk: Mapping[str, Any]) -> None:
-        """Take one piece; raises Cut for a reply that only repeats itself, Over for one that is said."""
+        """Take one piece; raises Cut for a reply that only repeats itself or gets too dear, Over for one that is said."""
         thought = len(self._reply.thinking)
         visible, anything = self._reply.feed(chunk)
+        self._characters += len(anything)
         if visible and self._listener is not None:
             self._listener.text(visible)
         if self._reply.finish:
@@ -71,9 +84,15 @@ class Stream:
             raise Cut(why)
         if not visible and limits.same_calls(self._reply.calls):
             raise Cut("the reply makes the same call again and again and only counts on")
+        if self._most is not None and self._tokens() > self._most:
+            raise Unpaid("it costs more than is left")
         if end := self._over():
             self._reply.end_at(end)
             raise Over
+
+    def _tokens(self) -> int:
+        """Tokens generated so far: the server's count where it tells one with every piece, else an estimate."""
+        return self._reply.counted or limits.estimate(self._characters)
 
     def _over(self) -> int:
         if self._mode == "text":
@@ -111,6 +130,7 @@ class ServedModel(ABC):
         self._raws = RawReplies()
         self._meter = PrefixMeter()
         self._without: set[str] = set()
+        self._lock = asyncio.Lock()
 
     @property
     def name(self) -> str:
@@ -171,13 +191,18 @@ class ServedModel(ABC):
 
     async def _turn(self, request: Request, listener: Listener, fresh: int) -> Reply:
         body = self._body(request.messages, request.tools, request.attempt + fresh, self._finding)
+        most = self._affordable(request, body)
         reply, started = self._new_reply(), time.monotonic()
         try:
             with contextlib.suppress(Over):
-                await self._send(body, Stream(reply, listener, self.mode).hear)
+                await self._send(body, Stream(reply, listener, self.mode, most).hear)
             return self._finished(request, body, reply, time.monotonic() - started)
         except Cut as cut:
-            return self._cut(body, reply, str(cut), time.monotonic() - started)
+            out = self._cut(body, reply, str(cut), time.monotonic() - started)
+            if isinstance(cut, Unpaid):
+                cost = max(out.usage.cost or 0.0, request.cost_left or 0.0)
+                out = replace(out, usage=replace(out.usage, cost=cost))
+            return out
         except NoToolSupport:
             self._use_text(f"{self._model} does not take tools, so they are described in the prompt.")
         except FieldRefused as refused:
@@ -222,6 +247,11 @@ class ServedModel(ABC):
 
     def _cut_usage(self, reply: Any) -> Usage | None:
         """The counts of a reply that was cut, where the server tells them as it goes."""
+        return None
+
+    def _affordable(self, request: Request, body: dict[str, Any]) -> int | None:
+        """How many tokens of a reply can be paid, put into the request where it asks for more; None where nothing costs,
+        or nobody knows what. Raises TooDear when the prompt leaves too few."""
         return None
 
     def _priced(self, usage: Usage) -> Usage:

@@ -9,12 +9,13 @@ import pytest
 
 from regreen.agent.budget import Allowance, Budget
 from regreen.agent.conversation import Usage
+from regreen.agent.model import TooDear
 from regreen.agent.stops import MoneyUsedUp, dollars
-from regreen.models.openai import OpenAIModel
+from regreen.models.openai import LEAST_REPLY, OpenAIModel
 from regreen.models.prices import Price, entry_of, price_of, told_cost
 from scripted import POLICIES, ScriptedServer
 from scripted.fixtures import StartScripted
-from scripted.policies import Policy
+from scripted.policies import Policy, endless, new_words
 from scripted.talk import Chat
 
 PRICING = {"prompt": "0.0000025", "completion": "0.00001", "input_cache_read": "0.00000125", "request": "0"}
@@ -73,6 +74,69 @@ async def test_nobody_who_set_no_limit_hears_of_prices_that_are_not_told(talk: T
     _, chat, told = await talk(max_cost=None)
     await chat.ask()
     assert told == []
+
+
+async def test_who_pays_somebody_else_hears_once_that_no_price_is_told(scripted: StartScripted) -> None:
+    server = scripted("twopart")
+    told: list[str] = []
+    url = server.url.replace("127.0.0.1", "0.0.0.0")  # reaches this machine, and no name says so
+    model = OpenAIModel("qwen2.5:3b", f"{url}/v1", notes=told.append)
+    assert not model.local
+    await model.warm((), (), Chat(model).ear)
+    assert [text.partition(", so ")[2] for text in told] == [
+        "what this run costs is not known: steps, tokens and seconds still end the run."
+    ]
+    await Chat(model).ask()
+    assert len(told) == 1
+    await model.aclose()
+
+
+async def test_no_more_is_asked_for_than_can_be_paid(talk: Talk) -> None:
+    server, chat, _ = await talk(pricing=PRICING)
+    first = await chat.ask(cost_left=1.0)
+    assert server.turns[0].body["max_tokens"] == 1024
+    chat.answer(first, "E   assert 350 == 400")
+    await chat.ask(cost_left=0.005)
+    asked = server.turns[1].body["max_tokens"]
+    assert LEAST_REPLY <= asked < 500
+    reply = await chat.ask(cost_left=0.005)
+    assert 0.004 < reply.usage.prompt * 2.5e-6 + asked * 1e-5 < 0.0055
+
+
+@pytest.mark.parametrize("limit", [0.0045, 0.01, 0.02])
+async def test_a_server_that_goes_on_and_on_is_left_when_its_words_cost_what_is_left(
+    scripted: StartScripted, limit: float
+) -> None:
+    server = scripted(Policy(endless(new_words), pricing=PRICING))
+    model = OpenAIModel("qwen2.5:3b", f"{server.url}/v1", max_cost=limit)
+    chat = Chat(model)
+    reply = await chat.ask(cost_left=limit)
+    assert reply.finish == "cut" and reply.usage.cost is not None
+    assert limit <= reply.usage.cost < limit + 0.002
+    words = len("".join(chat.ear.heard))
+    assert words / 4 * 1e-5 < limit, "most of the money went into words, and no more than there was"
+    budget = Budget(Allowance(cost=limit))
+    budget.charge(reply.usage)
+    with pytest.raises(MoneyUsedUp):
+        budget.check()
+    await model.aclose()
+
+
+async def test_nothing_is_sent_where_the_prompt_alone_costs_too_much(talk: Talk) -> None:
+    server, chat, _ = await talk(pricing=PRICING)
+    with pytest.raises(TooDear) as refused:
+        await chat.ask(cost_left=0.0005)
+    assert server.turns == []
+    stop = Budget(Allowance(cost=0.0005)).too_dear(refused.value.cost)
+    assert str(stop).startswith(
+        "Of $0.0005 for model costs $0.0005 is left, and the next turn's prompt alone"
+    )
+
+
+async def test_what_costs_nothing_has_no_such_limit(talk: Talk) -> None:
+    server, chat, _ = await talk(pricing={"prompt": "0", "completion": "0"})
+    assert (await chat.ask(cost_left=0.0)).calls
+    assert server.turns[0].body["max_tokens"] == 1024
 
 
 @pytest.mark.parametrize(
