@@ -25,9 +25,6 @@ TARGET = "tests/test_cart.py::test_adding_more_of_a_product_reaches_the_offer"
 LEAST_REPEATED = 0.95
 """Of the prompts from the second request on, so much must be a repeated start."""
 
-LEAST_REPEATED_ASKED = 0.93
-"""The same where the first turn was a choice, which is a short turn more."""
-
 MOST_NEW = {"twopart": 1100, "refuser": 1400}
 """New prompt tokens of a whole run, the warming included and the probe of a new model left out."""
 
@@ -78,9 +75,7 @@ def measure(policy: str, wire: str, search: str = "off") -> Measured:
         repeated = 1 - new / sent if sent else 1.0
         all_new = sum(r.new_tokens for r in server.records if r.kind in ("turn", "warm"))
         good = (
-            repeated >= (LEAST_REPEATED_ASKED if policy == "refuser" else LEAST_REPEATED)
-            and all_new <= MOST_NEW.get(policy, 10**9)
-            and not server.state.reloads
+            repeated >= LEAST_REPEATED and all_new <= MOST_NEW.get(policy, 10**9) and not server.state.reloads
         )
         return Measured(
             policy,

@@ -85,10 +85,17 @@ class Weak:
         return write_calls("native", "This is what the text asks for.", calls, bool(seen.tools))
 
     def _choice(self, asked: str) -> str:
-        question = asked[asked.rindex("This edit makes" if "This edit makes" in asked else "Each of these") :]
+        question = asked[
+            asked.rindex("This edit passes" if "This edit passes" in asked else "These edits pass") :
+        ]
+        right = {line for lines in self.lines for line in lines}
+        first: dict[str, list[str]] = {}
         for number, option in re.findall(r"(?ms)^(\d)\. (.*?)(?=^\d\. |^Answer with)", question):
-            shown = {_flat(line[1:]) for line in option.splitlines() if line.startswith("+")}
-            if shown == {line for lines in self.lines for line in lines}:
+            mine = _places(option.removeprefix("Like 1, but "))
+            first = first or mine
+            places = {**first, **mine} if option.startswith("Like 1") else mine
+            new = {line for lines in places.values() for line in lines}
+            if len(new) == len(right) and all(any(_is(line, whole) for whole in right) for line in new):
                 return str(number)
         return "none"
 
@@ -115,6 +122,23 @@ def _slipped(code: str) -> str:
 def _changed(edit: dict[str, str]) -> list[str]:
     old = {_flat(line) for line in edit["find"].splitlines()}
     return [_flat(line) for line in edit["replace"].splitlines() if _flat(line) not in old]
+
+
+def _places(option: str) -> dict[str, list[str]]:
+    """The new lines of an option by the file they are in."""
+    found: dict[str, list[str]] = {}
+    path = ""
+    for line in option.splitlines():
+        if line[:1] not in ("+", "-"):
+            path = line.partition(":")[0]
+        elif line[0] == "+":
+            found.setdefault(path, []).append(_flat(line[1:]))
+    return found
+
+
+def _is(shown: str, whole: str) -> bool:
+    """Whether a line as it was shown, shortened perhaps, is that line."""
+    return re.fullmatch(".*".join(map(re.escape, shown.split("…"))), whole) is not None
 
 
 def _flat(code: str) -> str:

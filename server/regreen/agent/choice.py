@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from regreen.agent.conversation import Reply
-from regreen.agent.search import MOST_OPTIONS, Option, same_edit
+from regreen.agent.search import MOST_OPTIONS, Option, differing, same_edit
 
 DIFF_CHARS = 420
 """An option's lines are cut above this, so that five of them stay a short question."""
@@ -35,15 +35,48 @@ _NONE = re.compile(
 )
 
 
-def question(options: Sequence[Option]) -> str:
-    """The question put to a model once, behind the evidence."""
+def question(options: Sequence[Option], shown: str = "") -> str:
+    """The question put to a model once, behind the evidence. `shown` is that evidence: lines in it are not said again."""
     many = len(options) > 1
-    count = "Each of these edits makes" if many else "This edit makes"
-    lines = [f"{count} the test pass, perhaps by chance. Is {'one of them' if many else 'it'} right?"]
-    for number, option in enumerate(options[:MOST_OPTIONS], 1):
-        lines.append(f"{number}. {_cut(option.diff)}")
-    lines.append('Answer with the number or "none", nothing else.')
+    lines = [
+        "These edits pass the test, perhaps by chance. Is one right?"
+        if many
+        else "This edit passes the test, perhaps by chance. Is it right?"
+    ]
+    known = {line.strip() for line in shown.splitlines()}
+    parts = [_parts(option.diff) for option in options[:MOST_OPTIONS]]
+    for number, mine in enumerate(parts, 1):
+        other = [part for part in mine if part not in parts[0]] if number > 1 else mine
+        alike = 0 < len(other) < len(mine)
+        told = "\n".join(_told(part, known) for part in (other if alike else mine))
+        lines.append(f"{number}. {'Like 1, but ' if alike else ''}{_cut(told)}")
+    lines.append('Answer with the number or "none".')
     return "\n".join(lines)
+
+
+def _parts(diff: str) -> list[list[str]]:
+    """The places of an option, each with its lines out and in."""
+    parts: list[list[str]] = []
+    for line in diff.split("\n"):
+        if line[:1] in ("-", "+") and parts:
+            parts[-1].append(line)
+        else:
+            parts.append([line])
+    return parts
+
+
+def _told(part: Sequence[str], known: Set[str]) -> str:
+    """One place: its new lines, and the old ones where the model has not seen them. Of a long line that changes in one
+    spot, that spot."""
+    place, *lines = part
+    old, new = ([line for line in lines if line[0] == sign] for sign in "-+")
+    if new and all(line[1:].strip() in known for line in old):
+        if len(old) == len(new):
+            new = [f"+{differing(was[1:], now[1:])[1]}" for was, now in zip(old, new, strict=True)]
+        if old:  # it knows the place by the line; numbers of lines it has never seen
+            place = place.rpartition(":")[0]
+        return "\n".join([place, *new])
+    return "\n".join([place, *lines])
 
 
 def own_edit(result: str = "") -> str:

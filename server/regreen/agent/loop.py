@@ -152,8 +152,8 @@ class Agent:
             options = options[1:]
         await search.ready()
         self._options = options
-        parts = (told, choice.question(options) if options else found.told)
         last = self.messages[-1]
+        parts = (told, choice.question(options, last.content) if options else found.told)
         self.messages[-1] = replace(
             last, content="\n\n".join(part for part in (last.content, *parts) if part)
         )

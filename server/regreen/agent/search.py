@@ -12,6 +12,11 @@ from regreen.agent.conversation import ToolCall
 MOST_OPTIONS = 5
 """So many edits that pass are put before a model at most."""
 
+SHORT_CHARS = 30
+"""What two versions of a line have in common is left out from this length on."""
+KEPT_CHARS = 14
+"""So much of it stays next to the difference, rounded up to a whole word."""
+
 Phase = Literal["first", "near", "again"]
 """When it searched: before the model was asked, around an edit of the model that failed, once the run was stuck."""
 
@@ -106,6 +111,33 @@ def found_from(event: Mapping[str, Any]) -> Found:
         bool(event.get("stopped", False)),
         str(event.get("problem", "")),
     )
+
+
+def differing(old: str, new: str) -> tuple[str, str]:
+    """Two versions of a line, each without what both begin and end with, where that is long: a few words stay on either
+    side, and `…` stands for the rest."""
+    start = _common(old, new)
+    end = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - start)
+    start = _words_kept(old[:start])
+    end = _words_kept(old[len(old) - end :][::-1])
+    head, tail = "…" * (start > 0), "…" * (end > 0)
+    return head + old[start : len(old) - end] + tail, head + new[start : len(new) - end] + tail
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _words_kept(common: str) -> int:
+    """How much of a common beginning may be left out: all but the last few words of it; 0 where it is short."""
+    if len(common) < SHORT_CHARS:
+        return 0
+    at = len(common) - KEPT_CHARS
+    while at and (common[at - 1].isalnum() or common[at - 1] == "_"):
+        at -= 1
+    return at
 
 
 def same_edit(calls: Sequence[ToolCall], option: Option) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from regreen.agent.conversation import ToolCall
-from regreen.agent.search import MOST_OPTIONS, Found, Option
+from regreen.agent.search import MOST_OPTIONS, Found, Option, differing
 from regreen.repair.explain import call_arguments, sentence
 from regreen.repair.patch import Findings, Patch
 from regreen.repair.source import Edit
-from regreen.testing.confidence import confidence
+from regreen.testing.confidence import RISKY, confidence
 
 NEARBY = 12
 """Lines between two edits of one file that are still shown as one."""
@@ -21,6 +21,8 @@ TOLD_MOVES = 3
 TOLD_CHARS = 700
 """What a model is told of a search that found nothing: so many lines, edits, and characters in all."""
 LINE_CHARS = 90
+CHANCE = RISKY | {"off by one"}
+"""Kinds of changes that move the failure of a model's own edit by chance, mostly: another number, one term more."""
 
 Mark = tuple[str, str, str]
 Texts = Callable[[str], str | None]
@@ -105,20 +107,17 @@ def option(patch: Patch, found: Findings, text: Texts, more_edits: int = 0) -> O
 
 def told(found: Findings, text: Texts, around_model: bool = False) -> str:
     """Where to look and what moved the failure, for a model: bounded, and "" when nothing was learned."""
-    moves = _moves(found, text)
-    lines = [] if around_model else _likely_lines(found, text)
+    moves = _moves(found, text, CHANCE if around_model else frozenset())
+    if around_model:
+        none = "No small change of it passes"
+        return f"{none}; one moves the failure: {moves[0]}" if moves else f"{none}." if found.tried else ""
+    lines = _likely_lines(found, text)
     if not moves and not lines:
         return ""
-    head = "A quick search"
-    head += " around your edit" if around_model else ""
-    head += (
-        f" tried {found.tried} small edits; none makes the test pass." if found.tried else " tried no edit."
-    )
-    parts = [head]
-    if lines:
-        parts += ["Lines the failure points to, likeliest first:", *lines]
-    if moves:
-        parts += ["Edits that moved the failure:", *moves[: 1 if around_model else None]]
+    tried = f"tried {found.tried} small edits; none makes the test pass" if found.tried else "tried no edit"
+    parts = [f"A quick search {tried}."]
+    parts += ["Lines the failure points to, likeliest first:", *lines] if lines else []
+    parts += ["Edits that moved the failure:", *moves] if moves else []
     kept: list[str] = []
     for part in parts:
         if sum(len(line) + 1 for line in kept) + len(part) > TOLD_CHARS:
@@ -140,9 +139,10 @@ def _likely_lines(found: Findings, text: Texts) -> list[str]:
     return lines
 
 
-def _moves(found: Findings, text: Texts) -> list[str]:
+def _moves(found: Findings, text: Texts, unless: Set[str]) -> list[str]:
+    """The edits that moved the failure furthest, with what it is now; not those of the kinds in `unless`."""
     best = sorted(
-        (patch for patch in found.forward if patch.edits and patch.failure),
+        (p for p in found.forward if p.edits and p.failure and not unless & {edit.kind for edit in p.edits}),
         key=lambda patch: (patch.failure.place if patch.failure else (0, 0), patch.score),
         reverse=True,
     )
@@ -151,11 +151,10 @@ def _moves(found: Findings, text: Texts) -> list[str]:
         assert patch.failure is not None
         edit = patch.edits[0]
         call = call_arguments(text(edit.path) or "", patch.edits)
-        old, new = _differing(call["find"], call["replace"])
+        changed = _differing(call["find"], call["replace"])
+        old, new = differing(*(" ".join(" ".join(lines).split()) for lines in changed))
         now = f"{patch.failure.type}: {patch.failure.message}".strip(": ").split("\n")[0]
-        moves.append(
-            f"{edit.path}:{edit.line}: `{_short(' '.join(old))}` to `{_short(' '.join(new))}`, then {_short(now)}"
-        )
+        moves.append(f"{edit.path}:{edit.line}: `{_short(old)}` to `{_short(new)}`, then {_short(now)}")
     return moves
 
 

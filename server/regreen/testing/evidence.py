@@ -22,6 +22,7 @@ CHARS_PER_TOKEN = 3.3
 
 _DEPTH = 3
 _FILES = 40
+_BOUND = re.compile(r"E\s+\+\s+(?:where|and) (\w+) = <[^<>\n]*>\.\1$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,8 @@ def gather(target: Target, report: Report, read: Read, budget_tokens: int = 1500
 def failure_lines(failure: Failure, limit: int = 1600) -> str:
     """pytest's words without the source it repeats: marked lines, places, and the error.
 
-    Addresses of objects are left out, since they differ from run to run and say nothing.
+    Addresses of objects are left out, since they differ from run to run and say nothing; so does a line that only says
+    that a method is one of its object.
     """
     kept = [
         line.rstrip()
@@ -118,7 +120,7 @@ def failure_lines(failure: Failure, limit: int = 1600) -> str:
     ]
     if not any(line.startswith("E") for line in kept):
         kept += [f"E   {line}" for line in f"{failure.type}: {failure.message}".splitlines()]
-    text = re.sub(r" at 0x[0-9a-fA-F]+", "", "\n".join(kept))
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", "\n".join(line for line in kept if not _BOUND.match(line)))
     if failure.left is not None and not _tells(text, failure.left):
         text += f"\nleft:  {cut(failure.left, 300)}\nright: {cut(failure.right or '', 300)}"
     return cut(text, limit)

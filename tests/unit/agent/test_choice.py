@@ -8,7 +8,7 @@ import pytest
 
 from regreen.agent.choice import chosen, question, refuses
 from regreen.agent.conversation import Reply, Request, ToolCall, Usage
-from regreen.agent.search import Option, found_from, search_event
+from regreen.agent.search import Option, differing, found_from, search_event
 from regreen.models.reading import to_reply
 from regreen.tools import menu
 
@@ -166,6 +166,62 @@ def test_the_question_is_short_and_numbers_every_edit() -> None:
     assert "+= quantity" in text
     long = Option((), "", "low", "x.py:1\n" + "\n".join(["+" + "value " * 30] * 40))
     assert len(question([long] * 5)) < 2600
+
+
+SHOWN = """Code under test:
+    self.quantities[sku] = quantity
+    earned = [percent for threshold, percent in OFFERS.items() if subtotal > threshold]
+"""
+ADDED = "shop/cart.py:16\n-self.quantities[sku] = quantity\n+self.quantities[sku] += quantity\n"
+EARNED = "[percent for threshold, percent in OFFERS.items() if subtotal"
+
+
+def _two_places(new: str) -> Option:
+    old = f"-earned = {EARNED} > threshold]"
+    return Option((), "", "low", f"{ADDED}shop/discounts.py:13\n{old}\n+earned = {new}")
+
+
+def test_what_the_model_has_seen_is_not_said_again() -> None:
+    options = [_two_places(f"{EARNED} >= threshold]"), _two_places(f"{EARNED} + 1 > threshold]")]
+    assert question(options, SHOWN).split("\n")[1:-1] == [
+        "1. shop/cart.py",
+        "+self.quantities[sku] += quantity",
+        "shop/discounts.py",
+        "+… if subtotal >= threshold]",
+        "2. Like 1, but shop/discounts.py",
+        "+…) if subtotal + 1 > threshold]",
+    ]
+    assert question(options[:1]).split("\n")[1:-1] == [
+        f"1. {ADDED.splitlines()[0]}",
+        *options[0].diff.split("\n")[1:],
+    ]
+
+
+def test_an_added_line_says_where_and_a_removed_one_what() -> None:
+    added = Option((), "", "low", "shop/cart.py:9\n+x = 1")
+    removed = Option((), "", "low", "shop/cart.py:3\n-self.quantities[sku] = quantity")
+    assert question([added, removed], SHOWN).split("\n")[1:-1] == [
+        "1. shop/cart.py:9",
+        "+x = 1",
+        "2. shop/cart.py:3",
+        "-self.quantities[sku] = quantity",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shortened"),
+    [
+        ("x = 1", "x = 2", ("x = 1", "x = 2")),
+        ("return subtotal - discount_for(subtotal)", "return subtotal + discount_for(subtotal)", None),
+        ("total = sum(price for price in self.prices) + 1", "total = sum(price for price in self.prices)", ("…in self.prices) + 1", "…in self.prices)")),
+        ("value = compute(first, second, third, fourth, fifth)", "value += compute(first, second, third, fourth, fifth)", ("value = compute(first…", "value += compute(first…")),
+        ("same", "same", ("same", "same")),
+    ],
+)  # fmt: skip
+def test_of_a_long_line_the_spot_that_changes_is_shown(
+    old: str, new: str, shortened: tuple[str, str] | None
+) -> None:
+    assert differing(old, new) == (shortened or (old, new))
 
 
 def test_findings_go_through_a_trace_unchanged(tmp_path: Path) -> None:
