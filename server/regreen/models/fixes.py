@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 
 from regreen.agent.conversation import ToolCall
 from regreen.agent.search import MOST_OPTIONS, Found, Option, differing
+from regreen.repair.choice import alike, compared
 from regreen.repair.explain import call_arguments, sentence
 from regreen.repair.patch import Findings, Patch
 from regreen.repair.source import Edit
@@ -58,9 +59,10 @@ def _differing(find: str, replace: str) -> tuple[list[str], list[str]]:
 
 def sure(patch: Patch, found: Findings, more_edits: int = 0) -> str:
     """How sure one may be of a patch that passes; `more_edits` were there before the search began."""
-    equal = [
+    passing = [
         other for other in found.survivors if other is not patch and len(other.green) >= len(patch.green)
     ]
+    equal = [other for other in passing if not alike(other, patch, found.asked)]
     rivals = [other for other in equal if other.score >= RIVAL * patch.score]
     kinds = [edit.kind for edit in patch.edits]
     return confidence(
@@ -72,6 +74,8 @@ def sure(patch: Patch, found: Findings, more_edits: int = 0) -> str:
         others=len(rivals),
         unlikely=len(equal) - len(rivals),
         still_failing=max(0, found.also - len(patch.green)),
+        compared=compared(patch, found.asked),
+        same_answer=len(passing) - len(equal),
     )
 
 

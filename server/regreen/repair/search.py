@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from regreen.repair.candidates import Texts, generate
+from regreen.repair.choice import in_order
 from regreen.repair.examine import examine
 from regreen.repair.frontier import Edits, Frontier
 from regreen.repair.ground import SearchGround
@@ -40,6 +41,10 @@ MOST_PAIRED = 60
 """So many edits that change the failure, the likeliest, are tried two by two."""
 FOR_TRYING = 0.5
 """Share of the time that is left for trying edits, however long the tests took to learn from."""
+MANY_SLOW = 6
+"""So many edits that run without end, and the others get less time; `_rescue` gives them more when nothing else is left."""
+SHORT_LIMIT = 0.02
+"""Seconds on the processor that a test gets then at the least."""
 TRACED = 30
 """Passing tests that are traced, the quickest."""
 
@@ -93,7 +98,7 @@ class Search:
                 until = max(until, time.monotonic() + seconds * FOR_TRYING)
                 await self._explore(until)
                 await self._examine()
-                self.found.survivors.sort(key=lambda p: (-len(p.green), -p.score))
+                self.found.survivors = in_order(self.found.survivors, self.found.asked)
                 if self._wider is not None:
                     await self._wider.look(self.found, until + 3.0)
         finally:
@@ -134,7 +139,9 @@ class Search:
         self._also = self.found.also = len(also)
         await self.runner.ask_plain("plan", target=failing, keep=keep, also=also)
         self._failing, self._keep = [*failing, *also], keep
-        scores = await self._trace([*failing, *also[:6]], keep)
+        endless = [name for name in also if outcome[name]["outcome"] == "timeout"]
+        beside = [name for name in also if name not in endless[1:]]
+        scores = await self._trace([*failing, *beside[:6]], keep)
         await self._fill(scores, ())
         return True
 
@@ -174,7 +181,9 @@ class Search:
     ) -> dict[tuple[str, int], float]:
         """Suspicion by line, from the failing tests and the quickest passing ones."""
         names = [*failing, *keep[:TRACED]]
-        limit = min(1.5, max(0.3, self.limit * 5))
+        base = self.found.failure
+        endless = base is not None and base.type == "OutOfTime"
+        limit = min(1.5, max(0.15 if endless else 0.3, self.limit * 5))
         answer = await self.runner.ask("trace", tests=names, limit=limit, wall=8.0, edits=edits or {})
         self._put_right(answer)
         lines = {str(f["test"]): f["lines"] for f in answer.facts if "lines" in f}
@@ -220,6 +229,7 @@ class Search:
 
     async def _explore(self, until: float) -> None:
         running: set[asyncio.Task[tuple[float, Edits, Answer]]] = set()
+        done: set[asyncio.Task[tuple[float, Edits, Answer]]] = set()
         window = 1 if self._alone else self.jobs * WINDOW
         try:
             while True:
@@ -240,7 +250,7 @@ class Search:
         finally:
             for task in running:
                 task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await asyncio.gather(*running, *done, return_exceptions=True)
         self.found.finished = not self._done(until) or bool(self.found.survivors)
 
     async def _examine(self) -> None:
@@ -297,6 +307,8 @@ class Search:
         self.found.tried += 1
         if target == "timeout" or (answer.first("killed") and target is None):
             self._slow.append((score, edits))
+            if len(self._slow) == MANY_SLOW and not self.found.survivors:
+                self.limit = min(self.limit, max(SHORT_LIMIT, self.limit / 4))
             endless = self.found.failure is not None and self.found.failure.type == "OutOfTime"
             self.frontier.heard(edits, moved=not endless, nearer=False)
             return

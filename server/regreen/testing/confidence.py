@@ -29,6 +29,21 @@ RISKY = frozenset(
 )  # fmt: skip
 """Kinds of edits that made a wrong fix in one case of five, or more often."""
 
+LOOSE = frozenset(
+    (
+        "deleted",
+        "guarded",
+        "skipped",
+        "return value",
+        "constant condition",
+        "condition dropped",
+        "statement copied",
+    )
+)
+"""Kinds that can make any tests pass: what they leave out or decide once and for all may be needed elsewhere."""
+ENOUGH = 16
+"""Inputs on which all edits that pass gave the same, so that they count as one answer."""
+
 
 def confidence(
     verdict: Verdict | None,
@@ -40,6 +55,8 @@ def confidence(
     others: int = 0,
     still_failing: int = 0,
     unlikely: int = 0,
+    compared: int = 0,
+    same_answer: int = 0,
 ) -> Confidence:
     """How sure one may be that a passing edit is the right one.
 
@@ -47,7 +64,9 @@ def confidence(
     target included, `turned_green` the tests that failed before and pass now, `kind` the operator ("" for an
     edit that no operator made), `edits` how many places change, `others` the other edits found that pass too,
     `still_failing` the failing tests beside the target that it does not mend: most likely they fail by the same bug, `unlikely`
-    how many further edits pass that nobody would make: they say that the tests let much through.
+    how many further edits pass that nobody would make: they say that the tests let much through, `compared` on how many
+    inputs like those of the tests the edits that pass were compared, `same_answer` how many of them gave the same everywhere:
+    they count neither as `others` nor as `unlikely`, for they are the same answer in other words.
     """
     if verdict is not None and (not verdict.fixed or verdict.doubt):
         return "low"
@@ -60,7 +79,12 @@ def confidence(
     points -= 2 if still_failing > 1 else 1 if still_failing else 0
     if tests <= 2:
         points -= 1
-    if points >= 2 and (not kind or kind in SURE) and not others and not unlikely:
+    if others or unlikely or points < 1:
+        return "medium" if points >= 0 else "low"
+    one_answer = compared >= ENOUGH and turned_green >= 2
+    if points >= 2 and (not kind or kind in SURE) and (turned_green >= 2 or not kind):
+        return "high"
+    if one_answer and edits == 1 and tests >= 4 and not still_failing and kind not in LOOSE:
         return "high"
     return "medium" if points >= 0 else "low"
 

@@ -365,4 +365,4 @@ def _two_deleted(site: Site, block: list[ast.stmt], index: int, start: int) -> I
     if isinstance(after, SIMPLE) and site.source.starts_line(after) and after is not block[-1]:
         both = _set_again(block, index) and _set_again(block, index + 1)
         _, end, _text = _whole(site, after)
-        yield from site.edit(start, end, "", block[index].lineno, "deleted", 0.18 if both else 0.04)
+        yield from site.edit(start, end, "", block[index].lineno, "deleted", 0.35 if both else 0.04)

@@ -123,14 +123,15 @@ class Child:
         first = set(request.get("first", ()))
 
         def work(items: list[Any]) -> None:
-            limit, slowest = request["limit"], 0.0
+            limit, slowest, endless = request["limit"], 0.0, 0
             ordered = sorted(items, key=lambda item: item.nodeid not in first)
             runner = Runner(self.root, self.compared)
             for item, after in zip(ordered, [*ordered[1:], None]):
                 begun, used = time.perf_counter(), time.process_time()
                 outcome, error = runner.run(item, after, limit)
                 if outcome == "timeout":  # it will not be the only one
-                    limit = min(limit, max(0.25, 20 * slowest))
+                    endless += 1
+                    limit = min(limit, max(0.25 if endless < 3 else 0.1, 20 * slowest))
                 else:
                     slowest = max(slowest, time.process_time() - used)
                 fact = {"test": item.nodeid, "outcome": outcome, "seconds": time.perf_counter() - begun}

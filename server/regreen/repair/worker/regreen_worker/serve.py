@@ -154,7 +154,7 @@ class Warm:
         sources = [self.connection, *[job.pipe for job in running]]
         pause = None
         if running:
-            pause = max(0.0, min(j.begun + j.wall for j in running) - time.monotonic())
+            pause = max(0.05, min(j.begun + j.wall for j in running) - time.monotonic())
         ready = select.select(sources, [], [], pause)[0]
         if self.connection in ready:
             data = self.connection.recv(1 << 20)
@@ -171,7 +171,7 @@ class Warm:
                 if not data or job.finished:
                     running.remove(job)
                     self.end(job, "", waiting)
-            elif now - job.begun > job.wall:
+            elif job.overdue(now):
                 running.remove(job)
                 self.end(job, "killed", waiting)
         return True
