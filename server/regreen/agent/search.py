@@ -134,10 +134,10 @@ def _words_kept(common: str) -> int:
     """How much of a common beginning may be left out: all but the last few words of it; 0 where it is short."""
     if len(common) < SHORT_CHARS:
         return 0
-    at = len(common) - KEPT_CHARS
+    at = start = len(common) - KEPT_CHARS
     while at and (common[at - 1].isalnum() or common[at - 1] == "_"):
         at -= 1
-    return at
+    return at if start - at <= 2 * KEPT_CHARS else start
 
 
 def same_edit(calls: Sequence[ToolCall], option: Option) -> bool:

@@ -113,7 +113,7 @@ def test_what_a_model_is_told_is_bounded_and_quotes_the_code() -> None:
     assert "tried 77 small edits" in told
     assert "area.py:1: value_0 = compute(" in told
     around = found_by(found, lambda path: source, around_model=True).told
-    assert "area.py:2:" not in around and "one moves the failure: area.py:1: `value_0`" in around
+    assert "area.py:2:" not in around and "one moves the failure: area.py:1: `value_0 =" in around
 
 
 def test_two_changes_on_top_of_a_model_s_edit_are_no_mending() -> None:
