@@ -24,12 +24,12 @@ from regreen.testing.seal.choose import describe
 from regreen.testing.seal.door import Choice
 from regreen.workspace.root import Workspace
 
-Level = Literal["ok", "missing", "optional"]
+Level = Literal["ok", "missing", "broken", "optional"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at. `missing` stops runs; `optional` only makes them weaker. `command` mends it."""
+    """One thing looked at. `missing` and `broken` stop runs; `optional` only makes them weaker. `command` mends it."""
 
     name: str
     level: Level
@@ -50,13 +50,13 @@ async def examine(workspace: Path, python: str | None, base_url: str | None, as_
     findings.append(
         Finding("folders", "ok", f"traces and undo in {state_folder()}, trial copies in {cache_folder()}")
     )
-    missing = any(finding.level == "missing" for finding in findings)
+    missing = any(finding.level in ("missing", "broken") for finding in findings)
     if as_json:
         print(json.dumps({"ok": not missing, "findings": [finding.to_json() for finding in findings]}))
     else:
         for finding in findings:
-            mark = {"ok": "ok      ", "missing": "MISSING ", "optional": "optional"}[finding.level]
-            print(f"{mark}  {finding.name}: {finding.text}")
+            mark = finding.level.upper() if finding.level in ("missing", "broken") else finding.level
+            print(f"{mark:8}  {finding.name}: {finding.text}")
             if finding.command:
                 print(f"          mend it with: {finding.command}")
     return 3 if missing else 0
@@ -127,4 +127,8 @@ async def _project(folder: Path, setting: str | None, choice: Choice) -> list[Fi
     finally:
         workspace.close()
     found = Finding("interpreter", "ok", f"{python} runs the tests of {workspace.root}")
-    return [found] if not problem else [found, Finding("pytest", "missing", problem, command_in(problem))]
+    if not problem:
+        return [found]
+    if problem.startswith("there is no pytest"):
+        return [found, Finding("pytest", "missing", problem, command_in(problem))]
+    return [found, Finding("tests", "broken", f"they cannot be collected: {problem}", command_in(problem))]

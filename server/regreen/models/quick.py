@@ -13,7 +13,7 @@ from regreen.repair.ground import SearchGround
 from regreen.repair.patch import Findings
 from regreen.repair.search import Search, default_jobs
 from regreen.repair.warm import Opened, WarmRunner, WorkerGone
-from regreen.testing.seal.allowed import allowed_in
+from regreen.testing.seal.allowed import Allowed, allowed_in
 from regreen.workspace.text import decode
 from regreen.workspace.trial import Trial
 
@@ -46,7 +46,7 @@ class QuickSearch:
         self.ground = replace(ground, files=ground.files if ground.files() else self._files)
         self._jobs = default_jobs()
         self._known: list[_Known] = []
-        self._waiting: tuple[State, asyncio.Task[tuple[WarmRunner, Opened]]] | None = None
+        self._waiting: tuple[State, Allowed, asyncio.Task[tuple[WarmRunner, Opened]]] | None = None
         self._search: Search | None = None
         self._running: asyncio.Task[Findings] | None = None
         self._stopping = False
@@ -59,7 +59,8 @@ class QuickSearch:
     def start_early(self) -> None:
         """Start the test runner and let it collect, beside whatever else goes on."""
         overlay = dict(self.ground.overlay())
-        self._waiting = frozenset(overlay.items()), asyncio.create_task(self._start(overlay))
+        task = asyncio.create_task(self._start(overlay))
+        self._waiting = frozenset(overlay.items()), allowed_in(self.ground.seal), task
 
     def text(self, path: str) -> str | None:
         """A file's text as it is now; None when there is none, or it cannot be read."""
@@ -180,21 +181,22 @@ class QuickSearch:
         return sorted(found)
 
     async def _start(self, over: Overlay) -> tuple[WarmRunner, Opened]:
+        for path in allowed_in(self.ground.seal).readable:
+            self._trial.allow(path)
         self._tree = self._trial.prepare(dict(over))
         wall = self.ground.seconds + EXTRA
         return await WarmRunner.start(self.ground, self._tree, [self.ground.target.path], self._jobs, wall)
 
     async def _worker(self, over: Overlay) -> tuple[WarmRunner, Opened]:
         if self._waiting is not None:
-            state, task = self._waiting
-            if state == frozenset(over.items()) and not (
-                task.done() and (task.cancelled() or task.exception())
-            ):
+            state, allowed, task = self._waiting
+            as_now = state == frozenset(over.items()) and allowed == allowed_in(self.ground.seal)
+            if as_now and not (task.done() and (task.cancelled() or task.exception())):
                 self._waiting = None
                 try:
                     return await task
                 except asyncio.CancelledError:
-                    self._waiting = state, task
+                    self._waiting = state, allowed, task
                     raise
             await self._drop_waiting()
         return await self._start(over)
@@ -202,7 +204,7 @@ class QuickSearch:
     async def _drop_waiting(self) -> None:
         if self._waiting is None:
             return
-        _, task = self._waiting
+        *_, task = self._waiting
         self._waiting = None
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError, Exception):

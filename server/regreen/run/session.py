@@ -32,15 +32,16 @@ from regreen.models.builtin import BuiltinModel
 from regreen.models.choose import choose
 from regreen.redact import Redactor
 from regreen.repair.ground import SearchGround
+from regreen.run.asking import OneAtATime
 from regreen.run.bench import Bench
 from regreen.run.beside import LiveFinder, SearchBeside, finder_for
 from regreen.run.consent import seal_mode
-from regreen.run.fixable import check_fixable
 from regreen.run.folders import RunFolders
 from regreen.run.listener import ModelListener
 from regreen.run.offer import Offer
 from regreen.run.outcome import Ending
 from regreen.run.parts import Parts
+from regreen.run.permission import FirstLook
 from regreen.run.proposals import Desk, Trials
 from regreen.run.protocol import Channel, Event
 from regreen.run.resume import Earlier, offer_again
@@ -50,10 +51,10 @@ from regreen.run.warming import warm
 from regreen.settings import RunSettings
 from regreen.testing.evidence import gather
 from regreen.testing.judge import Judge
-from regreen.testing.report import Failure, Report
+from regreen.testing.report import Failure
 from regreen.testing.runner import TestRunner
+from regreen.testing.seal.allowed import Widened
 from regreen.testing.seal.choose import choose as choose_seal
-from regreen.testing.seal.door import Seal
 from regreen.testing.target import Target
 from regreen.tools import menu
 from regreen.tools.toolbox import Toolbox
@@ -71,6 +72,7 @@ _EXPLAINED: tuple[OutcomeName, ...] = ("fixed", "not_verified")
 class Session:
     """A run. `execute` plays it and returns the exit code; `outcome` is known afterwards."""
 
+    command = "fix"
     again = "regreen fix"
     rules = prompt.SYSTEM
     tools = menu.FIX
@@ -94,6 +96,7 @@ class Session:
         self._python = python
         self._settings = settings
         self._channel = channel
+        self._asker = OneAtATime(channel) if settings.interactive else None
         self._earlier = earlier
         self._budget = Budget(settings.allowance)
         self._draft = Draft(workspace.read)
@@ -108,6 +111,7 @@ class Session:
         self._cancelled = False
         self._desk: Desk | None = None
         self._agent: Agent | None = None
+        self._first: FirstLook | None = None
         self._model_name = settings.model
         self._seal_name = ""
         self._notes: list[str] = []
@@ -178,18 +182,19 @@ class Session:
             await stack.enter_async_context(turn(self._workspace.root, self._urgent_note))
             mode = await seal_mode(self._settings, self._workspace.root, self._channel)
             choice = await choose_seal(mode, self._settings.allowed)
-            self._seal_name = choice.seal.name
+            seal = Widened.around(choice.seal)
+            self._seal_name = seal.name
             if choice.why:
-                self._note(f"Tests run without the strongest seal ({choice.seal.name}): {choice.why}")
+                self._note(f"Tests run without the strongest seal ({seal.name}): {choice.why}")
             if allowed := self._settings.allowed.words():
                 self._note(f"Tests may also {allowed}: you allowed it.")
-            runner = TestRunner(self._python, self._workspace.root, choice.seal, self._folders.scratch)
+            runner = TestRunner(self._python, self._workspace.root, seal, self._folders.scratch)
             stack.push_async_callback(runner.aclose)
             trial = Trial(self._workspace.root, self._folders.trial, readable=self._settings.allowed.readable)
             stack.callback(trial.close)
             whole, strict = self._settings.tests == "all", self._settings.approval == "never"
             judge = Judge(runner, trial, self.target, locked=self._locked, whole=whole, strict=strict)
-            ground = self._ground(choice.seal, judge)
+            ground = self._ground(seal, judge)
             model = await self._choose_model(ground)
             stack.push_async_callback(model.aclose)
             self._started(model)
@@ -215,13 +220,14 @@ class Session:
         judge = parts.judge
         warming = self._beside(parts.stack, self._warm(parts.model))
         search = self._search_beside(parts, warming)
-        report = await self._baseline(judge)
+        first = self._first = self._first_look(parts)
+        report = await first.report()
         evidence = gather(self.target, report, self._draft.text)
         desk = self._desk = self._new_desk(judge, evidence.failure)
         if self._earlier and (settled := await offer_again(self._earlier, self._draft, desk, self._note)):
             if settled.stop:
                 return settled.stop
-            report = await self._baseline(judge)
+            report = await first.report()
             evidence = gather(self.target, report, self._draft.text)
         self._emit({"event": "evidence", **evidence.to_json(), "seconds": round(report.seconds, 3)})
         self._beside(parts.stack, judge.broaden(self._draft.overlay()))
@@ -254,16 +260,13 @@ class Session:
             failure,
         )
 
-    async def _baseline(self, judge: Judge) -> Report:
-        """The target alone, run fresh. Raises the Stop for a target that needs no fix or cannot have one."""
-        with self._budget.clock.spend("tests"):
-            report = await judge.baseline(self._draft.overlay())
-        check_fixable(self.target, self._draft.text(self.target.path) or "", report)
-        return report
+    def _first_look(self, parts: Parts) -> FirstLook:
+        clock, hide = self._budget.clock, self._tell.hide
+        return FirstLook(self.target, parts, self._draft, clock, self._emit, self._asker, hide)
 
     # -- the parts -------------------------------------------------------------------------------------
 
-    def _ground(self, seal: Seal, judge: Judge) -> SearchGround:
+    def _ground(self, seal: Widened, judge: Judge) -> SearchGround:
         return SearchGround(
             target=self.target,
             python=self._python,
@@ -308,9 +311,8 @@ class Session:
 
     async def _warm(self, model: Model) -> None:
         system = (Message("system", self._system),)
-        asker = self._channel if self._settings.interactive else None
         clock, needed = self._budget.clock, self._model_needed.wait
-        await warm(model, system, self.tools, self._listener, asker, needed, clock, self._progress)
+        await warm(model, system, self.tools, self._listener, self._asker, needed, clock, self._progress)
 
     def _close_journal(self) -> None:
         for path, kept in self._journal.close():
@@ -345,6 +347,7 @@ class Session:
             {
                 "event": "started",
                 "run": self.run,
+                "command": self.command,
                 "target": self.label,
                 "workspace": str(self._workspace.root),
                 "python": str(self._python),
@@ -369,7 +372,7 @@ class Session:
         ending = Ending(
             *(self.label, stop, self._budget, self._model_name, self._seal_name),
             *(str(self._folders.trace), self.run),
-            notes=self._notes,
+            notes=[*self._notes, *(self._first.notes(stop.outcome) if self._first else ())],
             again=self.again,
             offer=self.offer(stop),
         )

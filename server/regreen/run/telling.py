@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from regreen.agent.trace import TraceWriter
 from regreen.errors import RegreenError
 from regreen.redact import EXACT, Redactor, Stream
@@ -21,7 +23,14 @@ class Teller:
         self._trace = trace
         self._channel = channel
         self._redactor = redactor
+        self._hidden: dict[str, str] = {}
         self._words = Stream(redactor, self._say)
+
+    def hide(self, name: str, value: str) -> None:
+        """Leave out one more value from now on, if a variable of that name holds a secret."""
+        self._hidden[name] = value
+        self._redactor = Redactor({**os.environ, **self._hidden})
+        self._words = Stream(self._redactor, self._say)
 
     def emit(self, event: Event) -> None:
         """Into the trace, and to the channel."""

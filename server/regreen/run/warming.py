@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
 from regreen.agent.budget import Clock
 from regreen.agent.conversation import Message, ToolSpec
 from regreen.agent.model import Listener, Model
 from regreen.models.faults import MissingModel, Progress
-from regreen.run.protocol import Event
-
-
-class Asker(Protocol):
-    """Who can put a question to the person."""
-
-    async def ask(self, question: Event) -> str:
-        """The answer, one of the question's choices."""
-        ...
+from regreen.run.asking import Asker
 
 
 async def warm(

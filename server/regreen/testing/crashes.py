@@ -7,7 +7,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
-from regreen.testing.kept_out import Host
+from regreen.testing.host import Host
 from regreen.testing.report import Failure, Frame, TestRecord
 
 _FATAL = re.compile(r"Fatal Python error: (.*)")

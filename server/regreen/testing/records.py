@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from regreen.testing.lack import Missed
 from regreen.testing.report import Failure, Frame, Outcome, TestRecord
 
 Record = Mapping[str, Any]
@@ -45,6 +46,8 @@ class Reading:
     collection_skips: dict[str, str] = field(default_factory=lambda: dict[str, str]())
     executed: dict[str, set[int]] = field(default_factory=lambda: dict[str, set[int]]())
     failed_at: dict[str, set[int]] = field(default_factory=lambda: dict[str, set[int]]())
+    missed: list[Missed] = field(default_factory=lambda: list[Missed]())
+    listened: bool = False
     warnings: list[str] = field(default_factory=lambda: list[str]())
     tampered: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
@@ -92,6 +95,11 @@ def understand(records: Iterable[Record], timed_out: bool) -> Reading:
                     reading.executed.setdefault(path, set()).update(numbers)
                 for path, numbers in record["failed"].items():
                     reading.failed_at.setdefault(path, set()).update(numbers)
+            case "looked_for":
+                reading.listened = True
+                reading.missed += [Missed(**missed) for missed in record["missed"]]
+                changed = set(record["changed"])
+                reading.missed = [m for m in reading.missed if m.kind != "variable" or m.name not in changed]
             case "warning":
                 reading.warnings.append(f"{record['type']}: {record['text']}")
             case "tampered":

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from regreen.testing.lack import Lack, Suspect
+
 Outcome = Literal[
     "passed", "failed", "error", "skipped", "xfailed", "xpassed", "crashed", "timeout", "missing"
 ]
@@ -76,12 +78,16 @@ class Report:
     to those that a failed assertion came from or passed through, whether it was caught or not.
     `deselected` are node ids that options or hooks took out. `tampered` names parts of the runner that project
     code replaced while tests ran; `elsewhere` are files that were loaded from the workspace, not the trial.
+    `lack` is the problem with the permission that would help, if it is of that kind; `suspects` are things that the
+    person has, and that were looked for in vain.
     """
 
     tests: Mapping[str, TestRecord] = field(default_factory=lambda: dict[str, TestRecord]())
     collected: tuple[str, ...] = ()
     finished: bool = False
     problem: str = ""
+    lack: Lack | None = None
+    suspects: tuple[Suspect, ...] = ()
     collection_errors: tuple[Failure, ...] = ()
     executed: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: dict[str, tuple[int, ...]]())
     failed_at: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: dict[str, tuple[int, ...]]())

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from regreen.testing.crashes import crashed
-from regreen.testing.kept_out import Host
+from regreen.testing.host import Host
 from regreen.testing.records import Reading, read_records, understand
 from regreen.testing.report import Failure, Report, TestRecord
 from regreen.testing.seal.allowed import allowed_in
 from regreen.testing.seal.door import Access, Finished, Limits, Seal
 from regreen.testing.setup_problem import problem_of
+from regreen.testing.suspects import suspects_of
 from regreen.testing.target import Target
 from regreen.testing.warm import WarmPytest
 from regreen.workspace.remove import remove_tree
@@ -77,15 +78,18 @@ class TestRunner:
         trace_lines: bool = False,
         wall: float | None = None,
         warm: bool = False,
+        environ: Mapping[str, str] | None = None,
     ) -> Report:
         """Run the selected tests in `tree`, a trial copy of the workspace (or the workspace itself).
 
         `selection` holds node ids and paths relative to the workspace; nothing means whatever pytest collects
         by itself. Named tests run although the project's options deselect them. `wall` is a limit in seconds.
-        `warm` allows the process that `warm_up` started; what counts for good is to be run cold as well.
+        `warm` allows the process that `warm_up` started; what counts for good is to be run cold as well. `environ` are
+        variables that such a cold run sees beside its own. A cold run that is traced also tells what it missed.
         """
-        job = {"trace": trace_lines, "explicit": bool(selection) and all("::" in item for item in selection)}
-        return await self._pytest(tree, selection, job, wall, warm)
+        job: dict[str, Any] = {"trace": trace_lines, "lookups": trace_lines and not warm}
+        job["explicit"] = bool(selection) and all("::" in item for item in selection)
+        return await self._pytest(tree, selection, job, wall, warm, environ)
 
     async def warm_up(self, tree: Path) -> bool:
         """Start a process that has pytest imported, for later runs in the same `tree`; False where that fails."""
@@ -130,7 +134,13 @@ class TestRunner:
         await asyncio.to_thread(remove_tree, self._scratch)
 
     async def _pytest(
-        self, tree: Path, selection: Sequence[str], job: dict[str, Any], wall: float | None, warm: bool
+        self,
+        tree: Path,
+        selection: Sequence[str],
+        job: dict[str, Any],
+        wall: float | None,
+        warm: bool,
+        environ: Mapping[str, str] | None = None,
     ) -> Report:
         server = self._warm if warm and self._warm and self._warm.alive and self._warm.tree == tree else None
         run = self._prepare(tree, self._warm_scratch if server else self._scratch)
@@ -146,14 +156,16 @@ class TestRunner:
             if finished is None and server:
                 # It has gone meanwhile: the same once more, cold.
                 return await self._pytest(tree, selection, job, wall, False)
-            finished = finished or await self._start(run, tree, wall)
+            finished = finished or await self._start(run, tree, wall, environ)
             records = _read(run.folder / "records")
         finally:
             remove_tree(run.folder)
         timed_out = finished.status == "timeout"
         reading = understand(read_records(records, run.key), timed_out)
         collect_only = bool(job.get("collect"))
-        host = Host(self.workspace, tree, allowed_in(self.seal).network)
+        allowed = allowed_in(self.seal)
+        missed = tuple(reading.missed) if reading.listened else None
+        host = Host(self.workspace, tree, allowed.network, missed=missed)
         return _report(reading, finished, selection, collect_only, self.interpreter, host)
 
     def _next(self) -> str:
@@ -186,10 +198,12 @@ class TestRunner:
         file.touch(mode=0o600)
         file.write_text(json.dumps(job), encoding="utf-8")
 
-    async def _start(self, run: _Run, tree: Path, wall: float | None) -> Finished:
+    async def _start(
+        self, run: _Run, tree: Path, wall: float | None, environ: Mapping[str, str] | None = None
+    ) -> Finished:
         access = Access(self.workspace, tree, run.folder, self.interpreter, (PROBE,))
         argv = [str(self.interpreter), str(PROBE / "regreen_pytest.py"), str(run.folder / "job.json")]
-        running = await self.seal.start(argv, access, self._limits(wall), _ENVIRONMENT)
+        running = await self.seal.start(argv, access, self._limits(wall), {**(environ or {}), **_ENVIRONMENT})
         try:
             return await running.wait()
         finally:
@@ -255,7 +269,10 @@ def _report(
         pytest=reading.pytest,
         python=reading.python,
     )
-    return replace(report, problem=problem_of(report, reading, finished, python, host))
+    lack = problem_of(report, reading, finished, python, host)
+    if lack is not None:
+        return replace(report, problem=lack.text, lack=lack)
+    return replace(report, suspects=suspects_of(report, host))
 
 
 def _without_record(reading: Reading, selection: Sequence[str]) -> dict[str, TestRecord]:

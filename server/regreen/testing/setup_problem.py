@@ -6,10 +6,14 @@ import ast
 import difflib
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from regreen.testing.host import Host
 from regreen.testing.interpreter import add_pytest_command
-from regreen.testing.kept_out import Host, kept_out, link_out
+from regreen.testing.kept_files import link_out
+from regreen.testing.kept_out import kept_out
+from regreen.testing.lack import Lack
 from regreen.testing.records import Reading
 from regreen.testing.report import Failure, Report
 from regreen.testing.seal.door import Finished
@@ -47,6 +51,8 @@ PACKAGES = {
 """Modules whose package has another name."""
 
 
+_PYTEST_ITSELF = frozenset(("pytest", "_pytest", "pluggy", "py", "importlib_metadata", "regreen_probe"))
+
 LEVELS_ABOVE = 2
 """So many folders above the workspace are looked at for a module that is missing in it."""
 
@@ -56,31 +62,46 @@ def setup_problem(report: Report) -> str:
     return report.problem
 
 
-def problem_of(report: Report, reading: Reading, finished: Finished, python: Path, host: Host) -> str:
+def problem_of(report: Report, reading: Reading, finished: Finished, python: Path, host: Host) -> Lack | None:
     """The same, worked out from everything a run left behind, and what the person's own side has."""
     install = add_pytest_command(python, host.workspace).rsplit(" ", 1)[0]
     if finished.status == "seal_failed":
-        return f"the seal around the tests could not be made: {finished.detail or 'no reason given'}"
+        return Lack(f"the seal around the tests could not be made: {finished.detail or 'no reason given'}")
     if reading.no_pytest:
-        return f"there is no pytest in {python}: add it with `{install} pytest`"
+        return Lack(_no_pytest(reading.no_pytest, python, install))
     for nodeid, failure in _failures(report):
-        problem = (
-            _around(failure, host, install)
-            or _newer_syntax(failure, host, report.python)
-            or kept_out(failure, nodeid, host)
-        )
-        if problem:
-            return problem
+        linked = _linked_module(failure.type, failure.message, host)
+        problem = _around(failure, host, install) or _newer_syntax(failure, host, report.python)
+        if found := linked or (Lack(problem) if problem else kept_out(failure, nodeid, host)):
+            return found
     for record in report.tests.values():
         if (
             record.outcome == "skipped"
             and "async" in record.reason
             and ("not natively supported" in record.reason or "no async plugin" in record.reason)
         ):
-            return f"async tests need a plugin: add one with `{install} pytest-asyncio`"
-    if reading.started or finished.status != "exited":
-        return _nothing_ran(report, reading)
+            return Lack(f"async tests need a plugin: add one with `{install} pytest-asyncio`")
+    if reading.started or reading.internal_error or finished.status != "exited":
+        nothing = _nothing_ran(report, reading)
+        return Lack(nothing) if nothing else None
     return _before_start(report.output, host, install)
+
+
+def _no_pytest(text: str, python: Path, install: str) -> str:
+    """`import pytest` failed: because there is none, or because something in it or beside it is broken."""
+    missing = re.search(r"No module named '([^']+)'", text)
+    if missing is None or missing[1].partition(".")[0] == "pytest":
+        return (
+            f"there is no pytest in {python}: add it with `{install} pytest`"
+            if missing
+            else (
+                f"pytest cannot be imported in {python} ({text}): install it anew with `{install} --force-reinstall pytest`"
+            )
+        )
+    package = missing[1].partition(".")[0]
+    return (
+        f"pytest cannot be imported in {python}, since it needs {package}: add it with `{install} {package}`"
+    )
 
 
 def _failures(report: Report) -> list[tuple[str, Failure]]:
@@ -146,18 +167,26 @@ def _newer_syntax(failure: Failure, host: Host, version: str) -> str:
     )
 
 
+def _linked_module(kind: str, message: str, host: Host) -> Lack | None:
+    """A module that is in the workspace by a link which leads out of it, and so was not copied."""
+    module = re.search(r"No module named '([^']+)'", message)
+    if module is None or kind not in ("ModuleNotFoundError", "ImportError"):
+        return None
+    top = module[1].partition(".")[0]
+    for place in (Path(), Path("src"), Path("lib")):
+        for path in (place / top, place / f"{top}.py", place / Path(*module[1].split("."))):
+            if linked := link_out(host.workspace, path):
+                return linked
+    return None
+
+
 def missing_module(name: str, tree: Path, install: str, workspace: Path | None = None) -> str:
     """What to do about a module that cannot be imported; "" when that is for the code to mend.
 
     A part of one of the project's own packages, or a name close to one of them, is a mistake in the code. A package
-    of the project that is not on the path means that the project is not installed. One that is in the `workspace` by
-    a link which leads out of it was not copied to `tree`.
+    of the project that is not on the path means that the project is not installed.
     """
     top, _, rest = name.partition(".")
-    for place in (Path(), Path("src"), Path("lib")) if workspace else ():
-        for path in (place / top, place / f"{top}.py", place / Path(*name.split("."))):
-            if linked := link_out(workspace, path) if workspace else "":
-                return linked
     places = [tree, tree / "src", tree / "lib", *_folders(tree)]
     for place in places:
         if (place / top).is_dir() or (place / f"{top}.py").is_file():
@@ -199,9 +228,9 @@ def _nothing_ran(report: Report, reading: Reading) -> str:
         marked = re.findall(
             r"^(?:INTERNALERROR> )?E?\s*(\w+(?:Error|Exception)\b.*)$", reading.internal_error, re.M
         )
-        return "pytest itself failed: " + (
-            marked[-1] if marked else reading.internal_error.strip().split("\n")[-1]
-        )
+        error = marked[-1] if marked else reading.internal_error.strip().split("\n")[-1]
+        plugin = _plugin_in(reading.internal_error)
+        return f"the pytest plugin {plugin} failed: {error}" if plugin else f"pytest itself failed: {error}"
     ran = any(record.outcome != "missing" for record in report.tests.values())
     if ran or report.collected or report.collection_errors:
         return ""
@@ -217,39 +246,66 @@ def _nothing_ran(report: Report, reading: Reading) -> str:
     return ""
 
 
-def _before_start(output: str, host: Host, install: str) -> str:
+def _before_start(output: str, host: Host, install: str) -> Lack:
     """pytest ended before its session began: a wrong option, or a conftest or plugin that cannot be loaded."""
     unknown = re.search(r"error: unrecognized arguments: (\S+)", output)
     if unknown:
-        option = unknown[1].split("=")[0]
-        short = option if option.startswith("--") else option[:2]
-        package = OPTIONS.get(option) or OPTIONS.get(short) or _by_prefix(option)
-        if package:
-            return f"the project's pytest options use {option}, which comes from {package}: `{install} {package}`"
-        return f"pytest does not know the option {option} in the project's addopts: install its plugin, or remove it"
+        return Lack(_unknown_option(unknown[1].split("=")[0], install))
     conftest = re.search(r"while loading conftest '([^']+)'", output)
+    plugin = "" if conftest else _plugin_named(output) or _plugin_in(output)
     module = re.findall(r"No module named '([^']+)'", output)
     if module:
-        problem = missing_module(module[-1], host.tree, install, host.workspace)
-        if problem:
-            return problem
+        if linked := _linked_module("ImportError", f"No module named '{module[-1]}'", host):
+            return linked
+        if problem := missing_module(module[-1], host.tree, install, host.workspace):
+            return Lack(f"the pytest plugin {plugin} cannot be loaded: {problem}" if plugin else problem)
     errors = re.findall(r"^E\s+(\S.*)$", output, re.M) or re.findall(
-        r"^(\w+(?:Error|Exception): .*)$", output, re.M
+        r"^((?:\w+\.)*\w+(?:Error|Exception)\b.*)$", output, re.M
     )
     if conftest:
         name = Path(conftest[1]).name
-        outside = _outside(errors[-1], output, host) if errors else ""
-        if outside:
-            return f"{name} cannot be loaded: {outside}"
-        return f"{name} cannot be loaded: {errors[-1] if errors else 'see its traceback'}: mend it first"
+        if errors and (outside := _outside(errors[-1], output, host)):
+            return replace(outside, text=f"{name} cannot be loaded: {outside.text}")
+        return Lack(
+            f"{name} cannot be loaded: {errors[-1] if errors else 'see its traceback'}: mend it first"
+        )
+    if plugin and errors:
+        return Lack(f"the pytest plugin {plugin} cannot be loaded: {errors[-1]}: mend or uninstall it")
     said = re.findall(r"^(?:ERROR|error|.*: error): (.*)$", output, re.M) or errors
     if said:
-        return f"pytest could not start: {said[-1]}"
+        return Lack(f"pytest could not start: {said[-1]}")
     last = output.strip().split("\n")[-1]
-    return f"pytest ended before any test{': ' + last if last else ''}"
+    return Lack(f"pytest ended before any test{': ' + last if last else ''}")
 
 
-def _outside(error: str, output: str, host: Host) -> str:
+def _unknown_option(option: str, install: str) -> str:
+    short = option if option.startswith("--") else option[:2]
+    package = OPTIONS.get(option) or OPTIONS.get(short) or _by_prefix(option)
+    if package:
+        return f"the project's pytest options use {option}, which comes from {package}: `{install} {package}`"
+    return (
+        f"pytest does not know the option {option} in the project's addopts: install its plugin, or remove it"
+    )
+
+
+def _plugin_named(output: str) -> str:
+    """The plugin that pytest says it could not import, "" when it says nothing like it."""
+    named = re.search(r'Error importing plugin "([^"]+)"', output)
+    return named[1] if named else ""
+
+
+def _plugin_in(traceback: str) -> str:
+    """The installed plugin in which a traceback ends, past pytest and what loads plugins; "" when there is none."""
+    files = re.findall(r'File "([^"]+)", line \d+|^(?:INTERNALERROR> )?(\S+\.py):\d+:', traceback, re.M)
+    for file in reversed([first or second for first, second in files]):
+        top = re.split(r"(?:site|dist)-packages[/\\]", file)[-1] if "-packages" in file else ""
+        name = re.split(r"[/\\]", top)[0].removesuffix(".py")
+        if name and name not in _PYTEST_ITSELF:
+            return name
+    return ""
+
+
+def _outside(error: str, output: str, host: Host) -> Lack | None:
     """What an exception that pytest printed says about something that is kept out of runs."""
     kind, _, message = error.partition(": ")
     return kept_out(Failure(kind.rpartition(".")[2], message, text=output), "", host)

@@ -50,6 +50,11 @@ class Settled:
     stop: Stop | None = None
     shown: bool = True
 
+    @property
+    def failed(self) -> bool:
+        """True when an accepted edit could not be written."""
+        return self.summary.startswith("not written")
+
 
 class Desk(Protocol):
     """Where proposals go: a trial, the person's decision, the write."""
@@ -171,7 +176,7 @@ class Toolbox:
             last = i == taken[-1]
             text = settled.text if last else "Taken; tried together with your next edit."
             summary = settled.summary if last else f"edit of {calls[i].arguments['path']} taken"
-            results[i] = self._report(calls[i], text, True, summary)
+            results[i] = self._report(calls[i], text, not settled.failed, summary)
         return settled, [result for result in results if result is not None]
 
     def _check_writable(self, path: str, after: str | None) -> None:

@@ -191,6 +191,8 @@ def refused_as_workspace(folder: Path) -> str:
     home = Path(os.path.realpath(Path("~").expanduser()))
     if folder == home:
         return "it is your home folder"
+    if _is_somebodys_home(folder):
+        return "it is a home folder"
     if folder in home.parents or str(folder) in _HOLDERS:
         return "it holds the folders of other people or programs"
     if folder in [*(home / name for name in _PERSONAL), *_user_folders(home)]:
@@ -209,6 +211,18 @@ def refused_as_workspace(folder: Path) -> str:
     return ""
 
 
+def _is_somebodys_home(folder: Path) -> bool:
+    """Whether the system knows a user whose home it is, below the folder that holds homes: with sudo, or another HOME,
+    it need not be that of this process."""
+    if str(folder.parent) not in ("/home", "/Users", "/var/home", "/export/home"):
+        return False
+    try:
+        import pwd
+    except ImportError:
+        return False
+    return any(os.path.realpath(user.pw_dir) == str(folder) for user in pwd.getpwall())
+
+
 def _user_folders(home: Path) -> list[Path]:
     """Documents, Desktop and the like under the names they have in the person's language (user-dirs.dirs)."""
     try:
@@ -222,15 +236,19 @@ def _user_folders(home: Path) -> list[Path]:
 def find_root(target: Path) -> Path:
     """The workspace for a target, when none is given: the outermost folder at or below the git root that holds a
     project file; else the git root; else the target's own folder. Without git, the nearest folder that holds a
-    project file counts, so that a stray file far above does not. Folders that are refused are passed over."""
+    project file counts, so that a stray file far above does not; and a repository whose root is refused, such as a home
+    folder that is one, counts as none. Folders that are refused are passed over, and nothing above them is looked at."""
     start = Path(os.path.realpath(target))
     if not start.is_dir():
         start = start.parent
-    upwards = [start, *start.parents]
+    upwards: list[Path] = []
+    for folder in (start, *start.parents):
+        if refused_as_workspace(folder):
+            break
+        upwards.append(folder)
     git = next((folder for folder in upwards if (folder / ".git").exists()), None)
     below = upwards[: upwards.index(git) + 1] if git else upwards
-    usable = [folder for folder in below if not refused_as_workspace(folder)]
-    marked = [folder for folder in usable if any((folder / marker).is_file() for marker in MARKERS)]
+    marked = [folder for folder in below if any((folder / marker).is_file() for marker in MARKERS)]
     if marked:
         return marked[-1] if git else marked[0]
-    return git if git and git in usable else start
+    return git or start

@@ -80,6 +80,10 @@ class Trial:
         """Where the copy is; known after the first `prepare`."""
         return (self._in_memory.path if self._in_memory else self._folder) / "tree"
 
+    def allow(self, path: Path) -> None:
+        """Copy what lies at a place, a whole path, from the next `prepare` on."""
+        self._readable = tuple(dict.fromkeys((*self._readable, os.path.realpath(path))))
+
     def sibling(self, name: str) -> Trial:
         """A second copy of the same workspace, for runs that go on at the same time."""
         folder = self._folder.with_name(f"{self._folder.name}-{name}")

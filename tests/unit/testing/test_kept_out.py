@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from environments import person_python
-from regreen.testing.kept_out import Host, kept_out, person_saw
+from regreen.testing import kept_out as module
+from regreen.testing.host import Host, person_saw
 from regreen.testing.report import Failure, Frame
 from regreen.testing.seal.allowed import Allowed, Widened
 from regreen.testing.seal.choose import choose
@@ -22,6 +23,11 @@ from regreen.workspace.trial import Trial
 from unit.testing.small_projects import Bench, write_files
 
 TEST = "test_x.py::test_a"
+
+
+def kept_out(failure: Failure, nodeid: str, host: Host) -> str:
+    lack = module.kept_out(failure, nodeid, host)
+    return lack.text if lack else ""
 
 
 @pytest.fixture

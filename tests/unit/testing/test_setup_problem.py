@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from regreen.testing.kept_out import Host
+from regreen import doctor
+from regreen.testing.host import Host
+from regreen.testing.interpreter import check_pytest
 from regreen.testing.records import Reading
 from regreen.testing.report import Failure, Frame, Report
-from regreen.testing.seal.door import Finished
+from regreen.testing.seal.door import Choice, Finished
+from regreen.testing.seal.unsealed import Unsealed
 from regreen.testing.setup_problem import problem_of
-from unit.testing.small_projects import Bench
+from unit.testing.small_projects import Bench, lean_python, write_files
 
 TEST = "def test_a():\n    assert 1 == 2\n"
 
@@ -160,6 +163,75 @@ async def test_a_bug_in_the_code_is_no_setup_problem(tmp_path: Path, name: str) 
     assert report.failed == ("test_x.py::test_a",)
 
 
+PLUGINS = {
+    "one that needs a package": ("import no_such_package", "the module 'no_such_package' is not installed: add it with"),
+    "one that fails while it is imported": ("VALUE = {}['key']", "KeyError: 'key': mend or uninstall it"),
+    "one that fails when pytest starts": (
+        "def pytest_configure(config):\n    raise RuntimeError('no license')", "failed: RuntimeError: no license"
+    ),
+    "one that fails when tests are collected": (
+        "def pytest_collection_modifyitems(items):\n    raise RuntimeError('no license')", "failed: RuntimeError: no license"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+async def test_a_broken_plugin_is_named_and_not_taken_for_a_missing_pytest(tmp_path: Path, name: str) -> None:
+    code, says = PLUGINS[name]
+    python = with_plugin(tmp_path / "venv", code)
+    bench = Bench(tmp_path, {"test_x.py": TEST}, python=python)
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+    assert report.problem.startswith("the pytest plugin shop_plugin "), report.output
+    assert says in report.problem
+    assert (await check_pytest(bench.runner, bench.trial.prepare())) == report.problem
+
+
+async def test_doctor_says_what_keeps_pytest_from_collecting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("REGREEN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("REGREEN_STATE_DIR", str(tmp_path / "state"))
+
+    async def unsealed(mode: str) -> Choice:
+        return Choice(Unsealed())  # the libraries of this interpreter are links that no seal follows
+
+    monkeypatch.setattr(doctor, "choose_seal", unsealed)
+    python = with_plugin(tmp_path / "venv", PLUGINS["one that fails while it is imported"][0])
+    write_files(tmp_path / "project", {"test_x.py": TEST})
+    assert await doctor.examine(tmp_path / "project", str(python), "http://127.0.0.1:9", as_json=False) == 3
+    told = capsys.readouterr().out
+    assert "BROKEN    tests: they cannot be collected: the pytest plugin shop_plugin cannot be loaded" in told
+    assert "MISSING   pytest" not in told
+
+
+async def test_a_pytest_that_lacks_a_part_is_not_called_missing(tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", symlinks=True)
+    python = tmp_path / "venv/bin/python"
+    site = next((tmp_path / "venv").glob("lib/python3*/site-packages"))
+    write_files(site, {"pytest.py": "import pluggy_that_is_gone\n"})
+    bench = Bench(tmp_path, {"test_x.py": TEST}, python=python)
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+    assert "pytest cannot be imported in" in report.problem
+    assert report.problem.endswith("pluggy_that_is_gone`")
+
+
+def with_plugin(folder: Path, code: str) -> Path:
+    """An interpreter with pytest, and an installed plugin of this code."""
+    venv.create(folder, symlinks=True)
+    site = next(folder.glob("lib/python3*/site-packages"))
+    libraries = lean_python().parents[2] / "libraries"
+    write_files(
+        site,
+        {
+            "lean.pth": f"{libraries}\n",
+            "shop_plugin.py": code + "\n",
+            "shop_plugin-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: shop-plugin\nVersion: 1.0\n",
+            "shop_plugin-1.0.dist-info/entry_points.txt": "[pytest11]\nshop = shop_plugin\n",
+        },
+    )
+    return folder / "bin" / "python"
+
+
 async def test_no_pytest_is_said_with_the_command_that_adds_it(tmp_path: Path) -> None:
     venv.create(tmp_path / "bare", symlinks=True)
     python = tmp_path / "bare/bin/python"
@@ -175,8 +247,9 @@ def test_syntax_of_a_newer_python_is_no_bug_of_the_code(tmp_path: Path) -> None:
     report = Report(collection_errors=(failure,), python="3.8.18")
     host = Host(tmp_path, tmp_path)
     said = problem_of(report, Reading(started=True), Finished("exited", 1), tmp_path / "python", host)
+    assert said is not None
     assert (
-        said
+        said.text
         == "shop.py is written for a newer Python than the 3.8.18 of this project: choose one with --python"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import socket
 import stat
 import sys
@@ -319,3 +320,29 @@ def test_find_root_passes_over_a_home_that_is_a_repository(monkeypatch: pytest.M
     (home / "pyproject.toml").write_bytes(b"")
     (home / "code" / "shop" / "pyproject.toml").write_bytes(b"")
     assert find_root(home / "code" / "shop" / "test_x.py") == home / "code" / "shop"
+
+
+@pytest.mark.parametrize("git", [True, False], ids=["the home is a repository", "no git"])
+def test_a_stray_project_file_in_or_above_the_home_widens_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, git: bool
+):
+    home = fake_home(monkeypatch, tmp_path / "people" / "ada")
+    tests = home / "code" / "shop" / "tests"
+    tests.mkdir(parents=True)
+    if git:
+        (home / ".git").mkdir()
+    for above in (tmp_path, tmp_path / "people", home):
+        (above / "pyproject.toml").write_bytes(b"")
+        (above / "setup.cfg").write_bytes(b"")
+    assert find_root(tests / "test_x.py") == tests
+    (home / "code" / "tox.ini").write_bytes(b"")
+    (home / "code" / "shop" / "pyproject.toml").write_bytes(b"")
+    assert find_root(tests / "test_x.py") == home / "code" / "shop"
+
+
+def test_homes_of_others_are_refused_and_stop_the_look_upwards(monkeypatch: pytest.MonkeyPatch):
+    ada = pwd.struct_passwd(("ada", "x", 4242, 4242, "", "/home/ada", "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwall", lambda: [ada])
+    assert refused_as_workspace(Path("/home/ada")) == "it is a home folder"
+    assert refused_as_workspace(Path("/home/project")) == ""
+    assert refused_as_workspace(Path("/home/ada/shop")) == ""

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any, Dict, Generator, List, Optional, Tuple
 
 import pytest
+from regreen_lookups import Lookups
 from regreen_records import OUTPUT_LIMIT, TEXT_LIMIT, VALUE_LIMIT, Records, bounded, shown
 from regreen_trace import Places, Tracer
 
@@ -82,6 +83,9 @@ class Probe:
         self._collect_only = bool(job.get("collect"))
         self._only: List[str] = job.get("only") or []
         self._trace = Tracer(self._places) if job.get("trace") else None
+        self._lookups = Lookups(self._places) if job.get("lookups") else None
+        if self._lookups is not None:
+            self._lookups.start()
         self._ids: Dict[str, str] = {}
         self._details: Dict[Tuple[str, str], Dict[str, Any]] = {}
         self._compared: Optional[Tuple[str, str]] = None
@@ -184,6 +188,7 @@ class Probe:
         changed = self._changed(session.config)
         if changed:
             self._emit("tampered", names=changed)
+        self.tell_lookups()
         elsewhere = self._loaded_from_workspace()
         if elsewhere:
             self._emit("elsewhere", paths=elsewhere)
@@ -195,6 +200,11 @@ class Probe:
             sys.stderr.flush()
             self._exit(int(exitstatus))
 
+    def tell_lookups(self) -> None:
+        """What was looked for in vain up to now, as far as it was not told before."""
+        if self._lookups is not None:
+            self._lookups.tell(self._emit)
+
     # --- tests ---------------------------------------------------------------------------------------------
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -205,6 +215,7 @@ class Probe:
         yield
         if self._trace is not None:
             self._emit("executed", id=own, lines=self._trace.take(), failed=self._trace.take_failed())
+        self.tell_lookups()
         self._emit("done", id=own, seconds=round(self._clock() - begin, 4))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)

@@ -3,7 +3,7 @@
 JOB is a JSON file that is read and removed before anything of the project is loaded:
 {"key": hex, "records": file, "root": folder the process runs in, "workspace": the person's own folder when it is
 another one, "links": folder for links to packages, "args": arguments for pytest, "explicit": only named tests, "collect": bool, "trace": bool,
-"code": text to run instead of tests}. Standard library only, Python 3.8 and later.
+"lookups": bool, "code": text to run instead of tests}. Standard library only, Python 3.8 and later.
 """
 
 from __future__ import annotations
@@ -100,12 +100,14 @@ def run_pytest(job: Dict[str, Any], stage: Any = None) -> int:
         return 3
     import regreen_probe
 
-    for name in ("regreen_probe", "regreen_records", "regreen_trace", "regreen_stage", "regreen_pytest"):
-        sys.modules.pop(name, None)
+    names = ("probe", "records", "trace", "lookups", "stage", "pytest")
+    for name in names:
+        sys.modules.pop("regreen_" + name, None)
     set_path(job)
     sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *job["args"]]
-    plugins = [regreen_probe.Probe(job, records), *([stage] if stage else [])]
-    status = int(pytest.main(job["args"], plugins=plugins))
+    probe = regreen_probe.Probe(job, records)
+    status = int(pytest.main(job["args"], plugins=[probe, *([stage] if stage else [])]))
+    probe.tell_lookups()
     records.emit("end", status=status)
     return status
 

@@ -41,7 +41,14 @@ def preload(workspace: str) -> None:
     from _pytest.assertion import install_importhook
     from _pytest.config import get_config
 
-    own = ("regreen_pytest", "regreen_records", "regreen_trace", "regreen_probe", "regreen_stage")
+    own = (
+        "regreen_pytest",
+        "regreen_records",
+        "regreen_trace",
+        "regreen_lookups",
+        "regreen_probe",
+        "regreen_stage",
+    )
     for name in ("pdb", "faulthandler", "readline", "unittest", "doctest", *own):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)

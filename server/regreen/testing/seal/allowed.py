@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from regreen.errors import RegreenError, UsageError
@@ -28,24 +28,36 @@ _OURS = re.compile(
 @dataclass(frozen=True, slots=True)
 class Allowed:
     """Additions to what every sealed run may do. `readable` are absolute paths that exist
-    (`readable_path`), `environment` names of the person's own variables (`variable_name`)."""
+    (`readable_path`), `environment` names of the person's own variables (`variable_name`), `given` the values of those
+    that they have in a file instead."""
 
     network: bool = False
     readable: tuple[Path, ...] = ()
     environment: tuple[str, ...] = ()
+    given: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def words(self) -> str:
         """What is allowed, for a person; "" when it is nothing."""
         parts = ["use the network"] if self.network else []
         parts += [f"read {path}" for path in self.readable]
         for name in self.environment:
-            unset = "" if name in os.environ else " (which is not set)"
+            unset = "" if name in self.variables() else " (which is not set)"
             parts.append(f"see the environment variable {name}{unset}")
         return " and ".join(parts)
 
     def variables(self) -> dict[str, str]:
         """The allowed variables that are set, with their values."""
-        return {name: os.environ[name] for name in self.environment if name in os.environ}
+        given = {name: value for name, value in self.given if name in self.environment}
+        return {**given, **{name: os.environ[name] for name in self.environment if name in os.environ}}
+
+    def with_more(self, more: Allowed) -> Allowed:
+        """Both together."""
+        return Allowed(
+            self.network or more.network,
+            tuple(dict.fromkeys((*self.readable, *more.readable))),
+            tuple(dict.fromkeys((*self.environment, *more.environment))),
+            tuple(dict.fromkeys((*self.given, *more.given))),
+        )
 
 
 class Widened:
@@ -58,6 +70,15 @@ class Widened:
     def __init__(self, seal: Seal, allowed: Allowed) -> None:
         self._seal = seal
         self._allowed = allowed
+
+    @classmethod
+    def around(cls, seal: Seal) -> Widened:
+        """The seal, so that more can be allowed later on."""
+        return seal if isinstance(seal, Widened) else cls(seal, Allowed())
+
+    def allow(self, more: Allowed) -> None:
+        """Allow more to what is started from now on."""
+        self._allowed = self._allowed.with_more(more)
 
     @property
     def allowed(self) -> Allowed:
