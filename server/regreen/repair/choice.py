@@ -2,7 +2,8 @@
 
 Edits that give the same for all inputs like those of the tests are one answer in several spellings: together they
 are likelier than the likeliest of them, and none is a rival of another. An edit that contradicts a docstring's
-example, raises where the code as it is does not, or gives what no test ever got is less likely than it looks.
+example, raises where the code as it is does not, gives what no test ever got, mends next to nothing but the test's
+own input, or changes what is given for inputs like those of passing tests is less likely than it looks.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ from collections.abc import Sequence
 
 from regreen.repair.patch import Asked, Patch
 
-BESIDE = 0.1
+BESIDE = 0.2
 """What the further spellings of one answer add to the likeliest of them."""
 RAISES = 0.7
 """How much less likely an edit is that raises for all changed inputs, where the code as it is does not."""
-STRANGE = 0.4
+STRANGE = 0.2
 """The same for one that gives another kind of value than in any test."""
 CONTRADICTS = 0.1
 """What is left of an edit that has no docstring example right that another one has."""
+GENERAL = 0.3
+"""How much it counts that an edit changes what is given for many inputs like those of failing tests: a bug is seldom one input."""
+SPARING = 2.0
+"""How much it counts that an edit leaves what is given for inputs like those of passing tests."""
 ENOUGH = 8
 """Changed inputs that have to be answered alike before two edits count as one answer."""
 
@@ -57,6 +62,15 @@ def _fits(patch: Patch, asked: Asked | None, most: int) -> float:
     fresh = range(asked.calls, min(len(seen.gives), len(asked.was)))
     if not fresh:
         return share
-    raises = sum(seen.gives[i][0][0] == "!" and asked.was[i][0][0] != "!" for i in fresh)
-    strange = sum(seen.gives[i][0][0] != "!" and seen.gives[i][0] not in usual for i in fresh)
-    return share * (1 - RAISES * raises / len(fresh)) * (1 - STRANGE * strange / len(fresh))
+    raises = sum(_raised(seen.gives[i]) and not _raised(asked.was[i]) for i in fresh)
+    strange = sum(not _raised(seen.gives[i]) and seen.gives[i][0] not in usual for i in fresh)
+    share *= (1 - RAISES * raises / len(fresh)) * (1 - STRANGE * strange / len(fresh))
+    near = [seen.gives[i] != asked.was[i] for i in fresh if asked.failing[i]]
+    far = [seen.gives[i] != asked.was[i] for i in fresh if not asked.failing[i]]
+    mended = max(0.05, sum(near) / len(near)) if near else 0.5
+    disturbed = sum(far) / len(far) if far else 0.0
+    return float(share * mended**GENERAL * (1 - disturbed) ** SPARING)
+
+
+def _raised(given: tuple[str, str]) -> bool:
+    return given[0].startswith("!")

@@ -130,9 +130,7 @@ def pairs(patches: Sequence[Patch]) -> list[tuple[float, tuple[Edit, ...]]]:
     for index, first in enumerate(patches):
         for second in patches[index + 1 :]:
             (a,), (b,) = first.edits, second.edits
-            if a.path == b.path and any(
-                p.start <= q.end and q.start <= p.end for p in a.parts for q in b.parts
-            ):
+            if a.path == b.path and any(p.meets(q) for p in a.parts for q in b.parts):
                 continue
             found.append((first.score * second.score * 0.5, (a, b)))
     return found

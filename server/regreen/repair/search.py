@@ -212,10 +212,7 @@ class Search:
         paths = {edit.path for edit in base}
         seconds: list[tuple[float, Edits]] = []
         for score, edit in made[:400]:
-            clash = edit.path in paths and any(
-                p.start <= q.end and q.start <= p.end for p in edit.parts for q in taken
-            )
-            if not clash:
+            if edit.path not in paths or not any(p.meets(q) for p in edit.parts for q in taken):
                 seconds.append((score * share, (*base, edit)))
         self.frontier.push(seconds)
 

@@ -22,6 +22,10 @@ class Part:
     end: int
     new: str
 
+    def meets(self, other: Part) -> bool:
+        """True when both cannot be put in: they change the same characters, or begin at the same place."""
+        return self.start == other.start or (self.start < other.end and other.start < self.end)
+
 
 @dataclass(frozen=True)
 class Edit:

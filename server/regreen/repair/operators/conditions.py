@@ -129,7 +129,7 @@ def predicates(site: Site) -> list[tuple[str, float]]:
         if used <= in_scope and len(text) < SHORT and "\n" not in text:
             found.append((text, 1.0))
     found += _asked(site, in_scope)
-    found += [(text, 0.6) for text in documented.comparisons(site)]
+    found += documented.comparisons(site)
     found += [(f"{a} == {b}", 0.9) for a, b in _looped_together(site)]
     for signature in site.project.signatures.values():
         if not signature.predicate or len(signature.parameters) > 1:

@@ -46,12 +46,14 @@ def _prose(site: Site) -> str:
 
 
 @once
-def numbers(site: Site) -> list[int]:
-    """Numbers that the docstring speaks of."""
+def numbers(site: Site) -> list[tuple[int, float]]:
+    """Numbers that the docstring speaks of, with a weight: those that the code never mentions are likely missing."""
     prose = _prose(site)
     found = [int(text) for text in _NUMBER.findall(prose)]
     found += [number for word, number in WRITTEN.items() if re.search(rf"\b{word}\b", prose.lower())]
-    return list(dict.fromkeys(found))[:MOST]
+    tree = site.function if site.function is not None else site.source.tree
+    there = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is int}
+    return [(n, 0.35 if n in there else 0.75) for n in dict.fromkeys(found)][:MOST]
 
 
 @once
@@ -61,9 +63,9 @@ def words(site: Site) -> list[str]:
 
 
 @once
-def comparisons(site: Site) -> list[str]:
-    """Comparisons of the function with a number of the docstring in place of their own."""
-    found: list[str] = []
+def comparisons(site: Site) -> list[tuple[str, float]]:
+    """Comparisons of the function with a number of the docstring in place of their own, with a weight."""
+    found: dict[str, float] = {}
     for node in ast.walk(site.function) if site.function is not None else ():
         if not isinstance(node, ast.Compare) or "\n" in site.code(node) or len(site.code(node)) > 40:
             continue
@@ -72,12 +74,10 @@ def comparisons(site: Site) -> list[str]:
                 continue
             (low, high), (start, end) = site.source.span(node), site.source.span(part)
             text = site.source.text
-            found += [
-                text[low:start] + str(number) + text[end:high]
-                for number in numbers(site)
-                if number != part.value and (part.value not in (0, 1) or number > 1)
-            ]
-    return list(dict.fromkeys(found))[: 2 * MOST]
+            for number, weight in numbers(site):
+                if number != part.value and (part.value not in (0, 1) or number > 1):
+                    found[text[low:start] + str(number) + text[end:high]] = 2 * weight
+    return list(found.items())[: 2 * MOST]
 
 
 def statements(site: Site, node: ast.stmt) -> Iterator[Edit]:

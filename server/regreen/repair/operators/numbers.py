@@ -63,7 +63,7 @@ def _integer(site: Site, node: ast.Constant, value: int) -> Iterator[Edit]:
         tries += [(unit, 0.5 - 0.02 * i) for i, unit in enumerate(near)]
     others = _constants(site)
     tries += [(other, 0.35) for other in others]
-    tries += [(other, 0.5) for other in documented.numbers(site)]
+    tries += [(other, weight) for other, weight in documented.numbers(site)]
     best: dict[int, float] = {}
     for other, weight in tries:
         best[other] = max(weight, best.get(other, 0.0))

@@ -18,6 +18,9 @@ NOT_PLAIN = 0x04 | 0x08 | 0x20 | 0x80 | 0x200
 LARGE = 400
 """Items and characters of an input that is still changed."""
 SHOWN = 1500
+FREE = 8
+"""Different letters, or numbers, from which on a parameter is taken to hold any."""
+OTHER_LETTERS = ["7", " ", "!", "Q", "z"]
 
 Values = List[Any]
 _SORTS = (
@@ -146,6 +149,8 @@ class Domain:
         for value in values:
             self._learn(value, 0)
         self.letters = sorted(set(self.letters))
+        if len(self.letters) >= FREE and any(letter.isalpha() for letter in self.letters):
+            self.letters += OTHER_LETTERS
 
     def _learn(self, value: Any, depth: int) -> None:
         sort = sort_of(value)
@@ -183,6 +188,8 @@ class Domain:
         if sort == "str":
             return self._text(value, rnd)
         if sort == "list":
+            if value and rnd.random() < 0.1 and len(set(self.numbers)) >= FREE:
+                return self._turned(value, rnd)
             return self._many(value, rnd)
         if sort == "tuple" and value and type(value).__name__ == "tuple":
             parts: List[Any] = list(value)
@@ -195,6 +202,14 @@ class Domain:
             gone = rnd.choice(sorted(value, key=repr))
             return type(value)(part for part in value if part != gone)
         return value
+
+    def _turned(self, value: List[Any], rnd: random.Random) -> List[Any]:
+        """With one number the other way round, or nought: among many numbers these are to be expected."""
+        parts: List[Any] = copy.deepcopy(value)
+        at = rnd.randrange(len(parts))
+        if sort_of(parts[at]) in ("int", "float"):
+            parts[at] = rnd.choice((-parts[at], 0))
+        return self._kept(parts)
 
     def _number(self, value: int, rnd: random.Random) -> int:
         near = value + rnd.choice((-2, -1, 1, 2))
