@@ -17,7 +17,7 @@ import pytest
 
 from environments import person_python
 from regreen.redact import LEFT_OUT
-from runs.process import ACCEPT_ALL, PROJECT, TWO_PART, Run
+from runs.process import ACCEPT_ALL, PROJECT, TWO_PART, Run, fix
 from scripted.fixtures import StartScripted
 
 ENV_KEY = "sesame/open+0123456789=="
@@ -197,3 +197,29 @@ def test_a_path_that_is_not_there_ends_the_run_in_one_line(toy_shop: Path) -> No
     code, outcome = run.end()
     assert (code, outcome["outcome"]) == (2, "error")
     assert "There is no" in outcome["explanation"]
+
+
+# -- tests that stand elsewhere ------------------------------------------------------------------------
+
+_SHARED = """
+from calc import add
+
+class Additions:
+    start = 1
+
+    def test_adding(self):
+        assert add(self.start, 1) == self.start + 1
+"""
+
+
+@pytest.mark.parametrize("target", ["test_five.py::TestFive", "test_five.py::TestFive::test_adding"])
+def test_the_file_an_inherited_test_stands_in_is_locked_too(tmp_path: Path, target: str) -> None:
+    (tmp_path / "calc.py").write_text("def add(a, b):\n    return a - b\n")
+    (tmp_path / "shared.py").write_text(_SHARED)
+    (tmp_path / "test_five.py").write_text(
+        "from shared import Additions\n\nclass TestFive(Additions):\n    start = 5\n"
+    )
+    code, outcome = fix(tmp_path, target, "--model", "builtin").end()
+    assert (code, outcome["outcome"]) == (0, "fixed")
+    assert [edit["path"] for edit in outcome["edits"]] == ["calc.py"]
+    assert (tmp_path / "shared.py").read_text() == _SHARED

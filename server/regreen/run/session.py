@@ -188,10 +188,10 @@ class Session:
                 self._note(f"Tests run without the strongest seal ({seal.name}): {choice.why}")
             if allowed := self._settings.allowed.words():
                 self._note(f"Tests may also {allowed}: you allowed it.")
-            runner = TestRunner(self._python, self._workspace.root, seal, self._folders.scratch)
-            stack.push_async_callback(runner.aclose)
             trial = Trial(self._workspace.root, self._folders.trial, readable=self._settings.allowed.readable)
             stack.callback(trial.close)
+            runner = TestRunner(self._python, self._workspace.root, seal, self._folders.scratch)
+            stack.push_async_callback(runner.aclose)
             whole, strict = self._settings.tests == "all", self._settings.approval == "never"
             judge = Judge(runner, trial, self.target, locked=self._locked, whole=whole, strict=strict)
             ground = self._ground(seal, judge)
@@ -199,7 +199,10 @@ class Session:
             stack.push_async_callback(model.aclose)
             self._started(model)
             self._beside(stack, self._tick())
-            return await self._fix(Parts(stack, judge, trial, runner, model, ground))
+            try:
+                return await self._fix(Parts(stack, judge, trial, runner, model, ground))
+            finally:
+                await runner.cool_down()  # Processes end first: folders full of files take their time.
 
     @staticmethod
     def _beside(stack: contextlib.AsyncExitStack, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -229,6 +232,9 @@ class Session:
                 return settled.stop
             report = await first.report()
             evidence = gather(self.target, report, self._draft.text)
+        self._workspace.policy.lock(
+            evidence.test.path
+        )  # An inherited test stands in another file than its target.
         self._emit({"event": "evidence", **evidence.to_json(), "seconds": round(report.seconds, 3)})
         self._beside(parts.stack, judge.broaden(self._draft.overlay()))
         if search is None:
