@@ -66,7 +66,7 @@ def _command(arguments: Sequence[str] | None) -> str:
     return next(iter(sys.argv[1:] if arguments is None else arguments), "")
 
 
-def _settings(options: argparse.Namespace) -> RunSettings:
+def _settings(options: argparse.Namespace, at_terminal: bool) -> RunSettings:
     return RunSettings(
         model=options.model,
         base_url=options.base_url,
@@ -77,7 +77,7 @@ def _settings(options: argparse.Namespace) -> RunSettings:
         ),
         writes=options.writes,
         python=options.python,
-        interactive=options.interactive or (not options.json and sys.stdin.isatty()),
+        interactive=options.interactive or (not options.json and at_terminal),
         unlock_tests=options.unlock_tests,
         allowed=_allowed(options),
         tests=options.tests,
@@ -116,9 +116,10 @@ def _play(
     work: Callable[[RunSettings, Channel], Coroutine[Any, Any, int]],
 ) -> int:
     """Play a run on its channel. With JSON there is an outcome line whatever happens."""
+    at_terminal = sys.stdin is not None and sys.stdin.isatty()  # asked before the channel takes it
     channel = _channel(options)
     try:
-        return asyncio.run(work(_settings(options), channel))
+        return asyncio.run(work(_settings(options, at_terminal), channel))
     except UsageError as error:
         if options.json:
             channel.emit(_early_outcome("error", name, str(error)))

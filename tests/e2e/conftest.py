@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
+from e2e.shop import open_the_test, settings
 from e2e.workbench import PROJECT, CodeServer, Workbench, chromium, note_figure
 from scripted.fixtures import scripted
 
@@ -80,8 +81,8 @@ def open_window(
     """`open_window(folder, settings, *extensions)`: a window on the folder; a failed test leaves a screenshot and logs."""
     opened: list[tuple[CodeServer, Page]] = []
 
-    def start(folder: Path, settings: dict[str, Any], *more_extensions: Path) -> Workbench:
-        server = CodeServer(tmp_path / f"vscode{len(opened)}", [vsix, *more_extensions], settings)
+    def start(folder: Path, chosen: dict[str, Any], *more_extensions: Path) -> Workbench:
+        server = CodeServer(tmp_path / f"vscode{len(opened)}", [vsix, *more_extensions], chosen)
         page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
         opened.append((server, page))
         return Workbench(page, server, folder)
@@ -106,6 +107,19 @@ def shop(toy_shop: Path) -> Path:
     ):
         subprocess.run(["git", *command], cwd=toy_shop, check=True)
     return toy_shop
+
+
+@pytest.fixture
+def explorer(
+    open_window: Open, shop: Path, bare_python: Path, explorer_stand_in: Path
+) -> tuple[Workbench, Locator]:
+    """A window with the failing test open, the Test Explorer beside it, and the test's row in that."""
+    window = open_window(shop, settings(bare_python, model="builtin"), explorer_stand_in)
+    open_the_test(window)
+    window.command("Testing: Focus on Test Explorer View")
+    rows = window.page.locator(".test-explorer .monaco-list-row")
+    rows.filter(has_text="test_cart.py").first.locator(".monaco-tl-twistie").click()
+    return window, rows.filter(has_text="test_adding_more").first
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from e2e.shop import (
     BROKEN,
@@ -25,7 +25,7 @@ from e2e.shop import (
     shown,
     wait_for,
 )
-from e2e.workbench import note_figure, picture
+from e2e.workbench import Workbench, note_figure, picture
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(900)]
 
@@ -145,15 +145,10 @@ def test_a_file_with_unsaved_changes_is_fixed_and_stays_unsaved(
 
 
 def test_a_run_started_in_the_test_explorer_can_be_cancelled_while_its_proposal_waits(
-    open_window: Open, shop: Path, bare_python: Path, explorer_stand_in: Path
+    explorer: tuple[Workbench, Locator], shop: Path
 ) -> None:
-    window = open_window(shop, settings(bare_python, model="builtin"), explorer_stand_in)
+    window, row = explorer
     page = window.page
-    open_the_test(window)
-    window.command("Testing: Focus on Test Explorer View")
-    rows = page.locator(".test-explorer .monaco-list-row")
-    rows.filter(has_text="test_cart.py").first.locator(".monaco-tl-twistie").click()
-    row = rows.filter(has_text="test_adding_more").first
     row.hover()
     row.locator('a.action-label[aria-label^="Fix Failing Test"]').click()
     shown(window, window.status("Review: shop/"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from e2e.shop import (
     BROKEN,
@@ -46,15 +46,10 @@ def fix_and_accept_all(window: Workbench) -> None:
 
 
 def test_the_test_explorer_runs_a_fixed_test_again_and_only_that_one(
-    open_window: Open, shop: Path, bare_python: Path, explorer_stand_in: Path
+    explorer: tuple[Workbench, Locator], shop: Path
 ) -> None:
-    window = open_window(shop, settings(bare_python, model="builtin"), explorer_stand_in)
+    window, row = explorer
     page = window.page
-    open_the_test(window)
-    window.command("Testing: Focus on Test Explorer View")
-    rows = page.locator(".test-explorer .monaco-list-row")
-    rows.filter(has_text="test_cart.py").first.locator(".monaco-tl-twistie").click()
-    row = rows.filter(has_text="test_adding_more").first
     expect(row.locator(".codicon-testing-failed-icon")).to_be_visible()
 
     open_the_test(window)

@@ -163,6 +163,15 @@ def fake_task() -> None:
     outcome("not_verified", explanation="There are no tests. What a check printed: 400")
 
 
+def untested() -> None:
+    """A task that no test decides: it changed a file, and offers to have a test written."""
+    begin()
+    offered = {"task": f"Write a test for {TARGET}", "command": "regreen ask …", "resume": "rec-1"}
+    edits = [{"path": "shop/cart.py", "diff": ""}]
+    more = {} if TARGET.startswith("Write a test") else {"edits": edits, "write_test": offered}
+    outcome("not_verified", **more)
+
+
 def two_files() -> None:
     begin()
     texts = changed("shop/cart.py", "= quantity", "+= quantity") | changed(

@@ -162,6 +162,65 @@ def test_a_model_on_the_wire_does_a_task_and_shows_what_it_checked(
         client.kill()
 
 
+# --- a test for what no test decides ----------------------------------------------------------------------
+
+
+def test_a_test_is_written_by_a_command_and_by_a_code_action(
+    serve: Serve, toy_shop: Path, cart: Path, test_cart: Path, log: Path
+) -> None:
+    client = serve("untested")
+    client.initialize(toy_shop, options={"approval": "never"})
+    uri, other = client.open(cart), client.open(test_cart)
+    assert client.actions(uri, 3) is None
+    for way in ("command", "latest", "action"):
+        run = ask(client, text=TASK)["run"]
+        assert client.outcome(run)["write_test"]["task"] == f"Write a test for {TASK}"
+        said = client.wait(
+            lambda m: m.get("method") == "window/showMessage" and "regreen.writeTest" in str(m)
+        )
+        assert "To have a test written" in said["params"]["message"]
+        log.unlink()
+        if way == "action":
+            assert not any("Write" in a["title"] for a in client.actions(other, 0) or ())
+            (action,) = client.actions(uri, 3) or ()
+            assert action["title"] == "Write a test for what Regreen changed"
+            command = action.get("command")
+            command = command if isinstance(command, dict) else action
+            assert command["arguments"] == [{"run": run}]
+            reply = client.execute(command["command"], *command["arguments"])["result"]
+        else:
+            reply = client.execute("regreen.writeTest", *([{"run": run}] if way == "command" else []))[
+                "result"
+            ]
+        assert client.outcome(reply["run"])["target"] == f"Write a test for {TASK}"
+        arguments = command_line(log)
+        assert arguments[:2] == ["ask", f"Write a test for {TASK}"]
+        assert "--unlock-tests" in arguments
+        assert dict(itertools.pairwise(arguments))["--resume"] == "rec-1"
+        assert client.actions(uri, 3) is None, "once is enough"
+        again = client.execute("regreen.writeTest", {"run": run})["result"]
+        assert again["run"] is None and "No run waits for a test" in again["error"]
+
+
+def test_our_own_extension_has_a_button_and_needs_no_code_action(
+    serve: Serve, toy_shop: Path, cart: Path
+) -> None:
+    client = serve("untested")
+    client.initialize(toy_shop, options={"review": "preview"})
+    uri = client.open(cart)
+    run = ask(client, text=TASK)["run"]
+    assert client.outcome(run)["write_test"]["resume"] == "rec-1"
+    assert client.actions(uri, 3) is None
+
+
+def test_a_task_goes_on_from_the_record_of_an_earlier_one(serve: Serve, toy_shop: Path, log: Path) -> None:
+    client = serve("fake_task")
+    client.initialize(toy_shop)
+    client.outcome(ask(client, text=TASK, resume="20261129-abc")["run"])
+    assert dict(itertools.pairwise(command_line(log)))["--resume"] == "20261129-abc"
+    assert "not the name of an earlier run" in ask(client, text=TASK, resume="../x")["error"]
+
+
 # --- before the decision -------------------------------------------------------------------------------
 
 

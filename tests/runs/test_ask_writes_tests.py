@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from runs.process import ACCEPT_ALL, Event, Run
+from runs.process import ACCEPT_ALL, PROJECT, Event, Run
 from scripted.answers import Answer, Call, Seen
 from scripted.dialects import write_calls
 from scripted.fixtures import StartScripted
@@ -84,6 +85,12 @@ def test_a_test_that_the_agent_wrote_is_run_with_the_change_and_without_it(
     assert "proves less than one of yours" in said
     assert "write_test" not in outcome
     assert (folder / "bug.py").read_text() == BUG.replace("/ 2", "/ len(values)")
+    environ = {**os.environ, "PYTHONPATH": str(PROJECT / "server")}
+    again = subprocess.run(
+        [sys.executable, "-m", "regreen", "replay", outcome["run"]],
+        cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environ,
+    )  # fmt: skip
+    assert again.returncode == 0, again.stdout + again.stderr
 
 
 def test_the_order_in_which_it_writes_them_does_not_matter(folder: Path, scripted: StartScripted) -> None:
@@ -263,3 +270,13 @@ def test_edits_that_no_verdict_lets_through_are_kept_and_can_be_gone_on_from(
     _, second, _ = ask(folder, scripted(turns()).url, *words[5:], task=words[4])
     assert second["outcome"] == "not_verified"
     assert "len(values)" in (folder / "bug.py").read_text()
+
+
+@pytest.mark.parametrize("approval", ["whenGreen", "never"])
+def test_unlocked_tests_are_shown_in_every_mode(folder: Path, scripted: StartScripted, approval: str) -> None:
+    model = turns(a_test("3"))
+    _, outcome, run = ask(folder, scripted(model).url, "--unlock-tests", "--approval", approval)
+    [proposal] = run.of("proposal")
+    assert proposal["asks"] == ["test_bug.py"]
+    assert (folder / "test_bug.py").exists()
+    assert evidence(outcome)["passes_now"] is True

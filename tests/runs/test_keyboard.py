@@ -13,7 +13,10 @@ import pytest
 
 from runs.keyboard import CTRL_C, CTRL_D, Keyboard
 from runs.process import HARD, PROJECT, TWO_PART, contents, passes
+from scripted.answers import Answer, Call, Seen
+from scripted.dialects import write_calls
 from scripted.fixtures import StartScripted
+from scripted.policies import Policy
 
 ASK = "Apply this edit?"
 
@@ -185,6 +188,43 @@ def test_ctrl_c_in_one_run_of_a_path_starts_no_other(
     assert terminal.end() == 4
     assert "0 of 2 failing tests of tests are fixed." in terminal.screen
     assert "Fixing " + HARD not in terminal.screen
+
+
+def writes_a_test_when_asked(seen: Seen) -> Answer:
+    """Mends bug.py; asked for a test, writes one."""
+    if seen.turns:
+        return Answer("It divides by the number of values now, not by 2.")
+    edit = Call(
+        "edit_file", {"path": "bug.py", "find": "sum(values) / 2", "replace": "sum(values) / len(values)"}
+    )
+    test = "from bug import mean\n\n\ndef test_mean():\n    assert mean([1, 2, 3]) == 2\n"
+    new = Call("write_file", {"path": "test_bug.py", "content": test})
+    return write_calls("native", "So.", (new if "Write a test" in str(seen.messages) else edit,), True)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_where_no_test_decides_one_is_written_if_the_person_wants_it(
+    tmp_path: Path, scripted: StartScripted, terminals: list[Keyboard], wanted: bool
+) -> None:
+    (tmp_path / "bug.py").write_text("def mean(values):\n    return sum(values) / 2\n")
+    options = ("--model", "ollama:qwen2.5:3b", "--base-url", scripted(Policy(writes_a_test_when_asked)).url)
+    terminal = sit_down(terminals, tmp_path, "ask", "Find the bug in bug.py", *options)
+    terminal.see(ASK)
+    terminal.type("a\r")
+    terminal.see("Shall a test be written that shows it?")
+    terminal.see("y/n [no]:")
+    assert (
+        "To have one written: regreen ask 'Write a test for the change that was made for the task \"Find"
+        in (terminal.screen.replace("\n", " "))
+    )
+    terminal.type("y\r" if wanted else "\r")
+    if wanted:
+        terminal.see(ASK, 2)  # the yes to all was not for tests
+        terminal.type("y\r")
+        terminal.see("and failed before, without the change")
+    assert terminal.end() == 1
+    assert (tmp_path / "test_bug.py").exists() == wanted
+    assert terminal.screen.count("Shall a test be written") == 1
 
 
 @pytest.mark.parametrize(

@@ -108,12 +108,12 @@ def test_a_task_in_words_is_shown_and_replayed_too(tmp_path: Path, scripted: Sta
     folder.mkdir()
     (folder / "bug.py").write_text("def mean(values):\n    return sum(values) / 2\n")
     address = ("--model", "ollama:qwen2.5:3b", "--base-url", scripted("explorer").url)
-    run = Run(folder, "There's a bug in bug.py, find and fix it", *address, command="ask")
+    run = Run(folder, "Find and fix the bug in bug.py", *address, command="ask")
     run.say({"decision": "accept", "proposal": "*"})
     run.hang_up()
     _, outcome = run.end()
     shown = regreen(folder, "show", outcome["run"])
-    assert shown.stdout.startswith("Task: There's a bug in bug.py")
+    assert shown.stdout.startswith("Task: Find and fix the bug in bug.py\n")
     assert "→ run_python(" in shown.stdout
     again = regreen(folder, "replay", outcome["run"], "--json")
     assert again.returncode == 0, again.stdout + again.stderr

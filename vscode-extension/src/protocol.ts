@@ -26,6 +26,8 @@ export interface Verdict {
   scope?: string;
   /** Why a pass may be no fix all the same. */
   doubt?: string;
+  /** False: no test failed before, so none can say that the task is done. */
+  decides?: boolean;
 }
 
 export interface ProposalFile {
@@ -87,7 +89,8 @@ export interface Failure {
 /** One event of a run (docs: the run protocol), with the run it belongs to. */
 export type RunEvent = { run: string } & (
   | { event: "started"; record?: string; target: string; model: string; seal: string; allowed?: string; approval?: string; workspace?: string }
-  | { event: "note"; level: string; text: string }
+  /** With `allowed` the person just allowed the tests more, for this run: that is what they may do now, under `seal`. */
+  | { event: "note"; level: string; text: string; seal?: string; allowed?: string }
   | { event: "progress"; text: string; percent?: number | null }
   | { event: "evidence"; target: string; failure?: Failure | null; seconds?: number }
   | { event: "step"; n: number }
@@ -122,6 +125,8 @@ export interface Outcome {
   record?: string;
   /** The best edits that were not written. */
   partial?: { path: string }[];
+  /** What no test could decide: the task of a run that writes one, and the record of the run that it goes on from. */
+  write_test?: { task: string; command: string; resume: string };
   /** For a target of several tests: the outcome of each, by node id. */
   tests?: Record<string, string>;
 }
@@ -149,6 +154,8 @@ export interface AskArguments {
   /** The workspace folder to work in. */
   uri: string;
   unlockTests?: boolean;
+  /** The record of an earlier run, from which this one goes on. */
+  resume?: string;
 }
 
 /** What a run was asked to do: enough to ask it once more. */

@@ -34,6 +34,7 @@ export function showVerdict(verdict: Verdict): string {
     const doubt = verdict.doubt ? `; look closely: ${verdict.doubt}` : "";
     return `target passes, ${verdict.passed} of ${total} tests pass${before}${scope}${doubt}`;
   }
+  if (verdict.decides === false && verdict.progress !== "worse") return verdict.reason ? `not verified: ${verdict.reason}` : "not verified";
   const moved = verdict.progress === "forward" ? "not fixed yet, but the failure moved forward" : "not fixed";
   return verdict.reason ? `${moved}: ${verdict.reason}` : moved;
 }
@@ -42,6 +43,7 @@ export function showVerdict(verdict: Verdict): string {
 export function nameVerdict(verdict: Verdict | null): string {
   if (!verdict) return "not tried";
   if (verdict.fixed) return "target passes";
+  if (verdict.decides === false && verdict.progress !== "worse") return "no test decides";
   return verdict.progress === "forward" ? "moves the failure forward" : "does not fix it yet";
 }
 

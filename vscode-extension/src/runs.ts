@@ -78,7 +78,11 @@ export class Runs {
     this.write(this.lines.event(event));
     if (event.event === "step") this.status.stepStarted(event.n);
     else if (event.event === "progress") this.status.progress(shorten(event.text, 60));
-    else if (event.event === "note") this.noted(event.text);
+    else if (event.event === "question") this.status.progress("waiting for your answer");
+    else if (event.event === "note") {
+      this.noted(event.text);
+      if (event.allowed !== undefined) this.status.sealSeen(event.seal ?? "", event.allowed);
+    }
     else if (event.event === "evidence") this.status.progress("asking the model");
     else if (event.event === "started") {
       this.status.progress(this.asked.get(event.run)?.command === ASK ? "looking at the project" : "running the test");
@@ -106,9 +110,7 @@ export class Runs {
   }
 
   private async resume(asked: Asked, record: string): Promise<void> {
-    // A task in words has no state to go on from: it starts again on what the files hold now.
-    const args = asked.command === FIX ? { ...asked.args, resume: record } : asked.args;
-    await vscode.commands.executeCommand(asked.command, args);
+    await vscode.commands.executeCommand(asked.command, { ...asked.args, resume: record });
   }
 
   private noted(text: string): void {
@@ -250,14 +252,14 @@ export class Runs {
         break;
       case "budget":
       case "stuck":
-        pressed = await vscode.window.showWarningMessage(text, MORE, ...common);
+        pressed = await vscode.window.showWarningMessage(text, MORE, ...(permissionNamed(outcome.summary) ? [PERMISSION] : []), ...common);
         break;
       case "setup_problem":
       case "error":
         pressed = await vscode.window.showErrorMessage(text, ...remedies(outcome), DOCTOR, ...common);
         break;
       case "not_verified":
-        pressed = await vscode.window.showWarningMessage(text, ...(asked && !unlocked ? [WRITE_TEST] : []), ...common);
+        pressed = await vscode.window.showWarningMessage(text, ...(asked && outcome.write_test ? [WRITE_TEST] : []), ...common);
         break;
       case "test_looks_wrong":
         pressed = await vscode.window.showWarningMessage(text, ...(asked && !unlocked ? [UNLOCK] : []), ...common);
@@ -271,7 +273,8 @@ export class Runs {
   /** The outcome as one text for a notification. What was not verified is told with what there is as evidence. */
   private tell(outcome: Outcome): string {
     const evidence = outcome.outcome === "not_verified";
-    const said = evidence ? [outcome.explanation, outcome.summary].filter(Boolean).join("\n") : outcome.explanation;
+    const lines = (outcome.summary ?? "").split("\n").filter((line) => !outcome.write_test || !line.includes(outcome.write_test.command));
+    const said = evidence ? [outcome.explanation, ...lines].filter(Boolean).join("\n") : outcome.explanation;
     const why = shorten(said ?? "", evidence ? 600 : 200);
     const low = outcome.outcome === "fixed" ? cautions({ confidence: outcome.confidence }) : "";
     return [`${outcomeWord(outcome.outcome)}: ${this.nameOf(outcome)}`, why, low].filter(Boolean).join(". ").replaceAll("..", ".");
@@ -283,11 +286,11 @@ export class Runs {
     else if (button === UNDOABLE) await this.undo(outcome.run);
     else if (button === DOCTOR) await vscode.commands.executeCommand("regreen.doctor");
     else if (button === KEY) await vscode.commands.executeCommand("regreen.setApiKey");
-    else if (button === PERMISSION) await vscode.commands.executeCommand("workbench.action.openSettings", permissionNamed(outcome.explanation));
+    else if (button === PERMISSION) await vscode.commands.executeCommand("workbench.action.openSettings", permissionNamed(outcome.explanation) ?? permissionNamed(outcome.summary));
     else if (button === TERMINAL && outcome.command) this.inTerminal(outcome.command, asked);
     else if (button === MORE && asked) await this.again(asked, outcome);
     else if (button === UNLOCK && asked) await this.unlocked(asked);
-    else if (button === WRITE_TEST && asked) await this.writeTest(asked);
+    else if (button === WRITE_TEST && asked && outcome.write_test) await this.writeTest(asked, outcome.write_test);
   }
 
   /** Starts the same once more, with more steps, and from the best state where there is one. */
@@ -315,15 +318,10 @@ export class Runs {
   }
 
   /** A test for what was changed: it fails without the change, and so shows that the change does what it should. */
-  private async writeTest(asked: Asked): Promise<void> {
+  private async writeTest(asked: Asked, offered: { task: string; resume: string }): Promise<void> {
     if (!(await mayChangeTests("Have a test written?", "Write a Test"))) return;
-    const task = asked.command === ASK ? asked.args.text : asked.args.target;
-    const uri = asked.args.uri;
-    await vscode.commands.executeCommand(ASK, {
-      text: `Write a pytest test that fails without the change made for this task, and passes with it. Change nothing but tests. The task was: ${task}`,
-      uri,
-      unlockTests: true,
-    });
+    const { task: text, resume } = offered;
+    await vscode.commands.executeCommand(ASK, { text, uri: asked.args.uri, unlockTests: true, ...(resume ? { resume } : {}) });
   }
 }
 

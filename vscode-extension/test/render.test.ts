@@ -48,6 +48,10 @@ test("a verdict reads as a sentence", () => {
   const told = showVerdict({ ...RED, fixed: true, passed: 12, failed: 1, scope: "3 slow tests left out" });
   assert.equal(told, "target passes, 12 of 13 tests pass, 1 failed before too (3 slow tests left out)");
   assert.match(showVerdict({ ...RED, fixed: true, doubt: "it answers the test's own values" }), /before too; look closely: it answers/);
+  const undecided: Verdict = { ...RED, target: "passed", progress: "changed", failed: 0, decides: false, reason: "no test failed before" };
+  assert.equal(showVerdict(undecided), "not verified: no test failed before");
+  assert.equal(nameProposal({ verdict: undecided, confidence: "high" }), "no test decides");
+  assert.match(showVerdict({ ...undecided, progress: "worse" }), /^not fixed: /);
 });
 
 test("the outcome ends with what the run took", () => {

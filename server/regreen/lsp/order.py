@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from regreen.errors import RegreenError, UsageError
 from regreen.lsp.documents import file_path
+from regreen.lsp.progress import part
 from regreen.lsp.run import Order
 from regreen.lsp.settings import Settings
 from regreen.workspace.root import find_root, refused_as_workspace
@@ -95,7 +96,7 @@ def make_order(
 
 
 def make_task(arguments: Mapping[str, Any], folders: Sequence[Path], settings: Settings) -> Order:
-    """The run for a task in words: {text, uri?, unlockTests?}, `uri` being a file or a folder of the workspace
+    """The run for a task in words: {text, uri?, unlockTests?, resume?}, `uri` being a file or a folder of the workspace
     to work in. Raises RegreenError when it cannot be started."""
     text = arguments.get("text")
     if not isinstance(text, str) or not text.strip():
@@ -104,7 +105,18 @@ def make_task(arguments: Mapping[str, Any], folders: Sequence[Path], settings: S
         raise UsageError("The task holds a NUL character; type it again.")
     folder = _task_folder(arguments.get("uri"), folders)
     _check_python(settings)
-    return Order(folder, text.strip(), settings, ask=True, unlock_tests=wants_unlocked(arguments))
+    unlocked, resume = wants_unlocked(arguments), wanted_resume(arguments)
+    return Order(folder, text.strip(), settings, ask=True, unlock_tests=unlocked, resume=resume)
+
+
+def order_of_a_test(order: Order, outcome: Mapping[str, Any]) -> Order | None:
+    """The run that writes a test for one that has ended, as its outcome offers it; None where it offers none."""
+    offered = part(outcome.get("write_test"))
+    task, resume = offered.get("task"), offered.get("resume")
+    if not order.ask or not isinstance(task, str) or not task:
+        return None
+    record = resume if isinstance(resume, str) and _RECORD.fullmatch(resume) else ""
+    return Order(order.folder, task, order.settings, ask=True, unlock_tests=True, resume=record)
 
 
 def wants_unlocked(arguments: Mapping[str, Any]) -> bool:

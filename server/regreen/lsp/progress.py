@@ -90,6 +90,8 @@ def step_text(event: Mapping[str, Any]) -> str:
         return f"trial: {verdict_text(event.get('verdict'))}"
     if kind in ("note", "progress"):
         return one_line(event.get("text"))
+    if kind == "question":
+        return f"question: {one_line(event.get('text'), 400)}"
     if kind == "decision":
         reason = f": {event['reason']}" if event.get("reason") else ""
         return f"decision: {event.get('decision')}{reason}"
@@ -108,6 +110,8 @@ def verdict_text(verdict: object) -> str:
         said += f" ({one_line(saw['scope'])})" if saw.get("scope") else ""
         return f"{said}; look closely: {one_line(saw['doubt'])}" if saw.get("doubt") else said
     reason = f": {one_line(saw['reason'])}" if saw.get("reason") else ""
+    if saw.get("decides") is False and saw.get("progress") != "worse":
+        return f"not verified{reason}"
     if saw.get("progress") == "forward":
         return f"the failure moves forward{reason}"
     return f"not fixed yet{reason}"
@@ -153,6 +157,8 @@ def outcome_line(outcome: Mapping[str, Any], name: str, to_save: set[str]) -> st
         line = f"{name} passes already; nothing was changed."
     else:
         line = f"{_HEADS.get(kind, kind)} {name}{said}."
+    if part(outcome.get("write_test")):
+        line += " To have a test written: the code action on a file that it changed, or regreen.writeTest."
     if to_save:
         line += f" Save {', '.join(sorted(to_save))} to keep the edit."
     return line

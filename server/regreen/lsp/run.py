@@ -58,7 +58,7 @@ class Order:
             "--interactive",
         ]
         more = ["--unlock-tests"] if self.unlock_tests else []
-        more += ["--resume", self.resume] if self.resume and not self.ask else []
+        more += ["--resume", self.resume] if self.resume else []
         return [*fixed, *more, "--workspace", str(self.folder), *self.settings.arguments()]
 
     @property
@@ -74,12 +74,13 @@ class Order:
 
 @dataclass
 class Run:
-    """One run, from the click to its outcome."""
+    """One run, from the click to its outcome. `on_end` hears of the outcome before the client does."""
 
     ident: str
     order: Order
     editor: Editor
     progress: Progress
+    on_end: Callable[[Run], None] = lambda run: None
     turn: asyncio.Event = field(default_factory=asyncio.Event)
     process: RunProcess | None = None
     cancelled: bool = False
@@ -255,6 +256,7 @@ class Run:
             text = "Cancelled." if self.cancelled else "The run ended without a result."
             self.outcome = self._own_outcome("cancelled" if self.cancelled else "error", text)
         self._log_said()
+        self.on_end(self)
         self._send("regreen/outcome", self.outcome)
         line = outcome_line(self.outcome, self.order.name, self.to_save)
         self.progress.end(line)
@@ -321,6 +323,7 @@ class Run:
         choices = [str(choice) for choice in event.get("choices") or ()]
         default = str(event.get("default", ""))
         text = f"Regreen: {event.get('text', '')}"
+        self.progress.report(f"{self.order.name}: waiting for your answer")
         answer = await self.editor.choose(text, choices, lsp.MessageType.Warning) or default
         if self.process is not None:
             self.process.send({"answer": answer, "question": event.get("id")})

@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from regreen.lsp.editor import Editor
-from regreen.lsp.progress import Progress
+from regreen.lsp.order import order_of_a_test
+from regreen.lsp.progress import Progress, part
 from regreen.lsp.run import Order, Run
+
+KEPT = 100
+"""Ended runs whose names, and offers, are kept."""
 
 
 class Runs:
@@ -22,11 +27,13 @@ class Runs:
         self._queues: dict[str, list[Run]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._records: dict[str, tuple[str, Path]] = {}
+        self._tests: dict[str, tuple[Order, frozenset[str]]] = {}
 
     def start(self, order: Order) -> tuple[str, bool]:
         """Start a run, or queue it behind the one that works on the same folder: its id, and which it was."""
         ident = secrets.token_hex(4)
-        run = Run(ident, order, self._editor, Progress(self._editor, f"regreen-{ident}"))
+        progress = Progress(self._editor, f"regreen-{ident}")
+        run = Run(ident, order, self._editor, progress, on_end=self._note_offer)
         queue = self._queues.setdefault(os.path.realpath(order.folder), [])
         queue.append(run)
         self._runs[ident] = run
@@ -47,7 +54,7 @@ class Runs:
         finally:
             self._runs.pop(run.ident, None)
             self._records[run.ident] = (run.record, run.order.folder)
-            while len(self._records) > 100:
+            while len(self._records) > KEPT:
                 self._records.pop(next(iter(self._records)))
             first = queue[0] is run
             queue.remove(run)
@@ -57,6 +64,30 @@ class Runs:
             key = os.path.realpath(run.order.folder)
             if not queue and self._queues.get(key) is queue:
                 del self._queues[key]
+
+    def _note_offer(self, run: Run) -> None:
+        """Keep what a run that no test could decide offers: that a test is written for what it changed."""
+        outcome = run.outcome or {}
+        order = order_of_a_test(run.order, outcome)
+        if order is not None:
+            edits = cast("Sequence[object]", outcome.get("edits") or ())
+            changed = (run.order.folder / str(part(edit).get("path")) for edit in edits)
+            self._tests[run.ident] = (order, frozenset(map(os.path.realpath, changed)))
+            while len(self._tests) > KEPT:
+                self._tests.pop(next(iter(self._tests)))
+
+    def changed_without_test(self, path: Path) -> str:
+        """The latest run that changed a file and offers to have a test written; "" where there is none."""
+        real = os.path.realpath(path)
+        return next((run for run, (_, files) in reversed(self._tests.items()) if real in files), "")
+
+    def write_test(self, ident: str | None) -> tuple[str, bool] | None:
+        """Start the run that writes a test for an ended one (None: the latest that offers it); None where none does."""
+        chosen = ident or next(reversed(self._tests), "")
+        if chosen not in self._tests:
+            return None
+        order, _ = self._tests.pop(chosen)
+        return self.start(order)
 
     def _announce(self, queue: list[Run]) -> None:
         """Tell where everyone stands; 0 is the run that works."""

@@ -40,10 +40,12 @@ from regreen.lsp.runs import Runs
 from regreen.lsp.settings import Settings
 from regreen.lsp.targets import (
     FIX_COMMAND,
+    TEST_COMMAND,
     TestIndex,
     TestTarget,
     code_action,
     code_lens,
+    test_action,
     wants_quickfix,
 )
 from regreen.redact import Redactor
@@ -121,21 +123,25 @@ class RegreenServer(BaseServer):
         return self.indexes.get(document.uri) if document else None
 
     async def code_actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command] | None:
-        """Fix failing test, on the test or test class in which the range begins."""
-        index = self.index(params.text_document.uri)
-        if index is None or not wants_quickfix(params.context.only):
-            return None
-        await index.soon()
-        test = index.at(params.range.start.line, params.range.end.line)
-        if test is None:
-            return None
+        """Fix failing test, on the test or test class in which the range begins; on a file that a run changed without
+        a test to decide, also to have one written (our own extension has a button for that)."""
         uri = params.text_document.uri
-        target = TestTarget(uri, test.names, index.document.version)
+        index, path = self.index(uri), file_path(uri)
+        if not wants_quickfix(params.context.only):
+            return None
         capabilities = self.client_capabilities
         literal = get_capability(capabilities, "text_document.code_action.code_action_literal_support", None)
-        tags = get_capability(capabilities, "text_document.code_action.tag_support.value_set", None)
-        tagged = lsp.CodeActionTag.LlmGenerated in (tags or ())
-        return [code_action(target, name_of(uri), literal is not None, tagged)]
+        actions: list[lsp.CodeAction | lsp.Command] = []
+        if index is not None:
+            await index.soon()
+            if test := index.at(params.range.start.line, params.range.end.line):
+                target = TestTarget(uri, test.names, index.document.version)
+                tags = get_capability(capabilities, "text_document.code_action.tag_support.value_set", None)
+                tagged = lsp.CodeActionTag.LlmGenerated in (tags or ())
+                actions.append(code_action(target, name_of(uri), literal is not None, tagged))
+        if path and not self.editor.preview and (changed_by := self.runs.changed_without_test(path)):
+            actions.append(test_action(changed_by, literal is not None))
+        return actions or None
 
     async def code_lenses(self, params: lsp.CodeLensParams) -> list[dict[str, Any]] | None:
         """A lens above every test and test class."""
@@ -171,6 +177,18 @@ class RegreenServer(BaseServer):
         except RegreenError as error:
             return self._refuse(error)
         return self._start(order)
+
+    def write_test(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Have a test written for a run ({run}; default: the latest) that no test could decide. It may change tests."""
+        run = arguments.get("run")
+        started = self.runs.write_test(str(run) if run else None)
+        if started is None:
+            return self._refuse(
+                UsageError(
+                    "No run waits for a test: it is offered at the end of a task that no test decides."
+                )
+            )
+        return {"run": started[0], "queued": started[1]}
 
     def _start(self, order: Order) -> dict[str, Any]:
         run, queued = self.runs.start(order)
@@ -262,8 +280,12 @@ def _wire_commands(server: RegreenServer) -> None:
     def undo(*arguments: Any) -> dict[str, Any]:
         return server.undo(_argument(arguments))
 
+    def write_test(*arguments: Any) -> dict[str, Any]:
+        return server.write_test(_argument(arguments))
+
     for name, handler in (
         (FIX_COMMAND, fix),
+        (TEST_COMMAND, write_test),
         ("regreen.ask", ask),
         ("regreen.cancel", cancel),
         ("regreen.undo", undo),

@@ -21,6 +21,8 @@ from regreen.testing.locate import Located, tests_in
 
 FIX_COMMAND = "regreen.fix"
 TITLE = "Fix failing test"
+TEST_COMMAND = "regreen.writeTest"
+TEST_TITLE = "Write a test for what Regreen changed"
 
 _START = re.compile(r"^(?:@|def |async def |class )", re.MULTILINE)
 _CLASS = re.compile(r"^class\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
@@ -238,6 +240,13 @@ def _shifted(test: Located, lines: int) -> Located:
 def wants_quickfix(only: Sequence[str] | None) -> bool:
     """Whether the client asked for quick fixes: "quickfix" itself or the empty kind, which is above all."""
     return only is None or any(str(getattr(kind, "value", kind)) in ("", "quickfix") for kind in only)
+
+
+def test_action(run: str, literal: bool) -> lsp.CodeAction | lsp.Command:
+    """The action on a file that a run changed and no test decided about."""
+    command = lsp.Command(title=TEST_TITLE, command=TEST_COMMAND, arguments=[{"run": run}])
+    kind = lsp.CodeActionKind.QuickFix
+    return lsp.CodeAction(title=TEST_TITLE, kind=kind, command=command) if literal else command
 
 
 def code_action(

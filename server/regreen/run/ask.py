@@ -36,6 +36,7 @@ PRINTED_CHARS = 300
 class AskSession(Session):
     """A run without a named target."""
 
+    command = "ask"
     rules = prompt.ASK_SYSTEM
     tools = menu.ASK
 

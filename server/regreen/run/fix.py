@@ -130,9 +130,7 @@ async def _write_test(
         return
     workspace.policy.unlock_tests()
     earlier = earlier_run(offer.resume) if offer.resume else None
-    await _interruptible(
-        AskSession(offer.task, workspace, python, offer.settings(settings), channel, earlier)
-    )
+    await _interruptible(AskSession(offer.task, workspace, python, settings, channel, earlier))
 
 
 async def _interruptible(session: Session) -> int:

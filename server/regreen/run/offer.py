@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from regreen.run.protocol import Channel
@@ -42,10 +42,6 @@ class Offer:
     def to_json(self) -> dict[str, str]:
         """For the outcome: what a client starts when the person wants a test."""
         return {"task": self.task, "command": self.command, "resume": self.resume}
-
-    def settings(self, settings: RunSettings) -> RunSettings:
-        """The settings of the follow-up run: it may change tests, and the person sees every change."""
-        return replace(settings, unlock_tests=True, approval="everyEdit")
 
 
 async def wanted(channel: Channel) -> bool:

@@ -103,7 +103,7 @@ class Desk:
                 changes, option, verdict = better
                 why, confidence = f"{why} {NEAR_MISS} {option.why}".strip(), option.confidence
                 learned = f"It was your edit, with one small change on top:\n{option.diff}"
-            else:
+            elif verdict.progress != "forward":  # then the rest is elsewhere
                 learned = found.told
         settled = await self._settle(changes, verdict, why, confidence)
         if learned and settled.stop is None and (verdict.fixed or not self.rejected):
@@ -187,12 +187,18 @@ class Desk:
         self, changes: Sequence[FileChange], verdict: Verdict, why: str, confidence: str
     ) -> Settled:
         self.verdict = verdict
-        if self.approval == "everyEdit" or verdict.fixed:
+        if self.approval == "everyEdit" or verdict.fixed or self._asked_all_the_same(changes, verdict):
             whole = self._with_pending(changes) if self.approval != "everyEdit" else list(changes)
             if self.approval != "everyEdit" and self.reasons:
                 why = " ".join([*self.reasons, why])
             return await self._show(whole, _key(changes), verdict, why, confidence)
         return self._hold(changes, verdict, why)
+
+    def _asked_all_the_same(self, changes: Sequence[FileChange], verdict: Verdict) -> bool:
+        """Whether changes that no verdict could let through are shown in every mode: files that the person is asked
+        about in any case, such as tests that they unlocked for this run."""
+        asked = any(self._workspace.may_write(c.path, c.after).permission == "ask" for c in changes)
+        return asked and not verdict.decides and verdict.progress != "worse"
 
     async def _trial(self, changes: Sequence[FileChange]) -> Verdict:
         with self._clock.spend("tests"):

@@ -105,6 +105,8 @@ async def _play(
 ) -> list[Event]:
     channel = _Recorded(events)
     workspace = Workspace.open(copy)
+    if started.get("unlocked") is True:
+        workspace.policy.unlock_tests()
     settings = RunSettings(
         model=f"replay:{path}",
         approval=started.get("approval", "everyEdit"),
@@ -139,8 +141,10 @@ def _session(
     channel: _Recorded,
     events: Sequence[Mapping[str, Any]],
 ) -> Session:
-    """The same kind of run: one with a target has evidence before its first reply, a task in words has none."""
-    if any(event.get("event") == "evidence" for event in events):
+    """The same kind of run. Where the trace does not say it: one with a target has evidence, a task in words none."""
+    started = next(event for event in events if event.get("event") == "started")
+    guess = "fix" if any(event.get("event") == "evidence" for event in events) else "ask"
+    if started.get("command", guess) == "fix":
         return Session(Target.from_nodeid(target), workspace, python, settings, channel)
     return AskSession(target, workspace, python, settings, channel)
 

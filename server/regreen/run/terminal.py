@@ -71,7 +71,7 @@ class TerminalChannel:
 
     def _show_started(self, event: Event) -> None:
         task = str(event["target"])
-        named = "::" in task or task.endswith(".py")
+        named = event.get("command", "fix" if "::" in task or task.endswith(".py") else "ask") == "fix"
         self._print(f"Fixing {task}" if named else f"Task: {task}", "bold")
         self._print(f"model {event['model']} · seal {event['seal']} · approval {event['approval']}", "dim")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 import tokenize
 from dataclasses import dataclass
 
@@ -22,7 +21,6 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class UndecodableFile(PathRefused, ValueError):
@@ -60,10 +58,6 @@ class Text:
                 "encoding line and byte order mark as they are"
             )
         return raw
-
-    def with_ends(self, text: str) -> str:
-        """`text` with all line ends as most of this file's lines have them."""
-        return _LINE_END.sub(lambda _: self.newline, text)
 
 
 def decode(raw: bytes) -> Text:

@@ -100,11 +100,6 @@ def test_an_edit_that_changes_how_the_file_is_read_is_refused(raw: bytes, edit: 
         decode(raw).encode(edit)
 
 
-def test_lines_of_a_model_get_the_ends_of_the_file():
-    assert decode(b"a\r\nb\r\n").with_ends("x\ny\r\nz\r") == "x\r\ny\r\nz\r\n"
-    assert decode(b"a\nb\n").with_ends("x\r\ny") == "x\ny"
-
-
 @given(st.binary(max_size=200))
 def test_any_bytes_come_back_or_are_refused(raw: bytes):
     try:
