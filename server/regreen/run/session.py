@@ -17,15 +17,7 @@ from regreen.agent.budget import Budget
 from regreen.agent.conversation import Message
 from regreen.agent.loop import Agent
 from regreen.agent.model import Model
-from regreen.agent.stops import (
-    EXIT_CODES,
-    Cancelled,
-    OutcomeName,
-    Rejected,
-    SetupProblem,
-    Stop,
-    Stuck,
-)
+from regreen.agent.stops import EXIT_CODES, Cancelled, OutcomeName, Rejected, SetupProblem, Stop, Stuck
 from regreen.agent.trace import TraceWriter, span_event
 from regreen.errors import RegreenError, UsageError
 from regreen.models.builtin import BuiltinModel
@@ -91,8 +83,7 @@ class Session:
         self.run = defaults.new_run_id()
         self.outcome: OutcomeName = "error"
         self._workspace = workspace
-        if target.path:
-            workspace.policy.lock(target.path)
+        workspace.policy.lock(target.path)
         self._python = python
         self._settings = settings
         self._channel = channel
@@ -232,9 +223,7 @@ class Session:
                 return settled.stop
             report = await first.report()
             evidence = gather(self.target, report, self._draft.text)
-        self._workspace.policy.lock(
-            evidence.test.path
-        )  # An inherited test stands in another file than its target.
+        self._workspace.policy.lock(evidence.test.path)  # An inherited test stands elsewhere.
         self._emit({"event": "evidence", **evidence.to_json(), "seconds": round(report.seconds, 3)})
         self._beside(parts.stack, judge.broaden(self._draft.overlay()))
         if search is None:
