@@ -427,6 +427,39 @@ time.sleep(60)
         limits={"disk": 40 << 20, "wall": 30},
     ),
     Case(
+        "makes files without end",
+        """
+os.mkdir("many")
+for number in range(10**9):
+    os.close(os.open(f"many/{number}", os.O_CREAT))
+""",
+        statuses=("memory_limit",),
+        limits={"files": 3000, "wall": 60},
+    ),
+    Case(
+        "makes files without end on its private disks",
+        """
+places = ("/tmp", "/dev/shm", os.environ["HOME"])
+for number in range(10**9):
+    os.close(os.open(f"{places[number % 3]}/{number}", os.O_CREAT))
+""",
+        seals=STRONG,
+        statuses=("memory_limit",),
+        limits={"files": 3000, "wall": 60},
+    ),
+    Case(
+        "has a helper that keeps others from looking into it, as programs that hold keys do",
+        """
+import ctypes
+if os.fork() == 0:
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+    time.sleep(600)
+time.sleep(5)
+print("it may stay")
+""",
+        must=("it may stay",),
+    ),
+    Case(
         "prints without end",
         """
 print("the head")

@@ -76,7 +76,9 @@ class Bubblewrap:
         token = f"regreen-{os.urandom(8).hex()}"
         popen, info = self._launch(token, argv, access, limits, env or {}, inherit)
         hold = _Space(popen, info)
-        running = SealedProcess(popen, hold, token.encode(), limits, (access.tree, access.scratch))
+        running = SealedProcess(
+            popen, hold, token.encode(), limits, (access.tree, access.scratch), (HOME, TEMP, Path("/dev/shm"))
+        )
         await running.up(hold.let_go)
         return running
 

@@ -16,7 +16,8 @@ class Limits:
     """Limits of one sealed process tree. Sizes are bytes, times seconds.
 
     `memory` holds for one process's data and for the resident memory of the whole tree; `temp` is the size of
-    each private temporary folder (where the seal mounts), `disk` what may be written into the trial.
+    each private temporary folder (where the seal mounts), `disk` what may be written into the trial, `files` how many
+    files and folders may be made there, and on the temporary folders together.
     `output` is kept, head and tail; eight times as much ends the run.
     """
 
@@ -27,6 +28,7 @@ class Limits:
     output: int = 1 << 20
     temp: int = 512 << 20
     disk: int = 2 << 30
+    files: int = 100_000
 
 
 @dataclass(frozen=True, slots=True)

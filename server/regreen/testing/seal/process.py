@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +22,8 @@ _TICK = 0.25
 _LOOK_AT_MEMORY = 4
 _LOOK_AT_DISK = 16
 """So many ticks apart both are looked at closely, whatever the computer as a whole seems to have free."""
+_CLOCK_STEP = 10_000_000
+"""Nanoseconds by which the times of files can be behind the clock."""
 _START_TIME = 30.0
 _END_TIME = 2.0
 _DRAIN = 4 << 20
@@ -66,10 +70,14 @@ class SealedProcess:
         token: bytes,
         limits: Limits,
         folders: Sequence[Path],
+        disks: Sequence[Path] = (),
     ) -> None:
-        """`folders` are those that the tree can write to."""
+        """`folders` are those that the tree can write to, `disks` the memory disks that are its own, as it sees them."""
         assert popen.stdout is not None
-        self._popen, self._hold, self._limits, self._folders = popen, hold, limits, folders
+        self._popen, self._hold, self._limits = popen, hold, limits
+        self._folders, self._disks = folders, disks
+        self._since = time.time_ns() - _CLOCK_STEP
+        self._looking: asyncio.Future[str] | None = None
         self._loop = asyncio.get_running_loop()
         self._begun = time.monotonic()
         self._output = Output(limits.output, token)
@@ -130,21 +138,45 @@ class SealedProcess:
         self._stop("timeout", f"stopped after {self._limits.wall:g} s")
 
     def _tick(self) -> None:
-        """Look at memory and at what was written; the kernel's own limits hold for one process only."""
+        """Have memory and what was written looked at; the kernel's own limits hold for one process only. In a thread:
+        among very many files it takes a while, and a cancel must not wait for that."""
         if self._done.done():
             return
-        self._ticks += 1
-        if why := self._too_much_memory(self._ticks % _LOOK_AT_MEMORY == 0):
-            return self._stop("memory_limit", why)
-        shrunk = [
-            before - usage.free_space(folder)
-            for before, folder in zip(self._free, self._folders, strict=True)
-        ]
-        disk = self._limits.disk
-        suspicious = max(shrunk) > disk // 2 or self._ticks % _LOOK_AT_DISK == 0
-        if suspicious and usage.written(self._folders, self._hold.root, disk) > disk:
-            return self._stop("memory_limit", f"wrote more than {disk >> 20} MB to the disk")
+        if self._looking is None:
+            self._ticks += 1
+            self._looking = self._loop.run_in_executor(_lookout(), self._too_much, self._ticks)
+            self._looking.add_done_callback(self._looked)
         self._after(_TICK, self._tick)
+
+    def _looked(self, looked: asyncio.Future[str]) -> None:
+        self._looking = None
+        if not looked.cancelled() and looked.exception() is None and (why := looked.result()):
+            self._stop("memory_limit", why)
+
+    def _too_much(self, tick: int) -> str:
+        """What is wrong, "" when nothing is."""
+        return self._too_much_memory(tick % _LOOK_AT_MEMORY == 0) or self._too_much_written(
+            tick % _LOOK_AT_DISK == 0
+        )
+
+    def _too_much_written(self, closely: bool) -> str:
+        limits, root = self._limits, self._hold.root
+        shrunk = usage.Written()
+        for before, folder in zip(self._free, self._folders, strict=True):
+            now = usage.free_space(folder)
+            shrunk.size = max(shrunk.size, before.size - now.size)
+            shrunk.files = max(shrunk.files, before.files - now.files)
+        suspicious = shrunk.size > limits.disk // 2 or shrunk.files > limits.files // 2
+        files = usage.files_on(root, self._disks)
+        # So many files are gone from the disk that it is enough to see that a good part of them is here.
+        most = limits.files // 4 if shrunk.files > limits.files else limits.files
+        if files <= limits.files and (suspicious or closely):
+            wanted = usage.Written(limits.disk, most)
+            found = usage.written(self._folders, root, wanted, self._since, suspicious)
+            if found.size > limits.disk:
+                return f"wrote more than {limits.disk >> 20} MB to the disk"
+            files = max(files, found.files * limits.files // most)
+        return f"made more than {limits.files} files" if files > limits.files else ""
 
     def _too_much_memory(self, closely: bool) -> str:
         """What is wrong, "" when nothing is. Some memory belongs to no process that could be asked (segments shared by key,
@@ -153,8 +185,9 @@ class SealedProcess:
         used, root = usage.resident(self._hold.root), self._hold.root
         free, whole = usage.free_memory()
         shrunk = self._free_memory - free
-        if used <= limit and (closely or shrunk > limit // 2):
-            used += usage.in_memory(self._folders, root, limit - used)
+        suspicious = shrunk > limit // 2
+        if used <= limit and (closely or suspicious):
+            used += usage.in_memory(self._folders, root, limit - used, suspicious)
         if used > limit:
             return f"used more than {limit >> 20} MB of memory"
         if shrunk > limit and free < whole // 32:
@@ -241,6 +274,8 @@ class SealedProcess:
         self._popen.stdout.close()
         for timer in self._timers:
             timer.cancel()
+        if self._looking is not None:
+            self._looking.cancel()
         self._done.set_result(self._finished(launcher))
         self._hold.release()
 
@@ -253,6 +288,12 @@ class SealedProcess:
             if code is None:
                 status, detail = "seal_failed", "the launcher was killed from outside"
         return Finished(status, code, self._output.bytes(), self._output.cut, seconds, detail)
+
+
+@functools.cache
+def _lookout() -> ThreadPoolExecutor:
+    """Who looks at limits: threads of their own, so that nothing else of ours holds them up."""
+    return ThreadPoolExecutor(2, "regreen-limits")
 
 
 def rlimits(limits: Limits, shared: bool) -> dict[str, int]:

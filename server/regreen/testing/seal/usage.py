@@ -11,6 +11,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _MOST_DESCRIPTORS = 50_000
@@ -60,30 +61,51 @@ def free_memory() -> tuple[int, int]:
         return 0, 0
 
 
-def free_space(folder: Path) -> int:
-    """Bytes free on the disk of a folder; 0 when it is gone."""
+def free_space(folder: Path) -> Written:
+    """What could still be written to the disk of a folder; nothing when it is gone, and no number of files where the
+    file system has no limit for them."""
     try:
         found = os.statvfs(folder)
     except OSError:
-        return 0
-    return found.f_bavail * found.f_frsize
+        return Written()
+    return Written(found.f_bavail * found.f_frsize, found.f_ffree)
 
 
-def written(folders: Sequence[Path], root: int, enough: int) -> int:
-    """Bytes on disk below the folders and in removed files that are still open; stops counting above `enough`."""
-    total = 0
+@dataclass(slots=True)
+class Written:
+    """What was written: bytes on disk, and how many files and folders there are."""
+
+    size: int = 0
+    files: int = 0
+
+
+def written(folders: Sequence[Path], root: int, most: Written, since: int, hidden: bool) -> Written:
+    """What is new below the folders since a time (nanoseconds of the clock), and removed files that are still open;
+    stops counting above `most`. `hidden`: whether a process that keeps its descriptors from us counts as too much."""
+    found = Written()
     for folder in folders:
-        total += _size(folder, enough - total)
-        if total > enough:
-            return total
-    disks = _devices(folders)
-    return total + _nameless(root, enough - total, lambda device: device in disks)
+        _add_new(folder, found, most, since)
+    if found.size <= most.size and found.files <= most.files:
+        disks = _devices(folders)
+        found.size += _nameless(root, most.size - found.size, lambda device: device in disks, hidden)
+    return found
 
 
-def in_memory(folders: Sequence[Path], root: int, enough: int) -> int:
-    """Bytes in files that lie in memory and in no folder; stops counting above `enough`. `folders` are on a disk."""
+def files_on(root: int, disks: Sequence[Path]) -> int:
+    """How many files and folders lie on the memory disks that only process `root` and those below it see."""
+    count = 0
+    for disk in disks:
+        with contextlib.suppress(OSError):
+            found = os.statvfs(f"/proc/{root}/root{disk}")
+            count += found.f_files - found.f_ffree
+    return count
+
+
+def in_memory(folders: Sequence[Path], root: int, enough: int, hidden: bool) -> int:
+    """Bytes in files that lie in memory and in no folder; stops counting above `enough`. `folders` are on a disk.
+    `hidden` as in `written`."""
     disks = _devices(folders)
-    return _nameless(root, enough, lambda device: os.major(device) == 0 and device not in disks)
+    return _nameless(root, enough, lambda device: os.major(device) == 0 and device not in disks, hidden)
 
 
 def _devices(folders: Sequence[Path]) -> set[int]:
@@ -94,16 +116,16 @@ def _devices(folders: Sequence[Path]) -> set[int]:
     return found
 
 
-def _nameless(root: int, enough: int, counts: Callable[[int], bool]) -> int:
+def _nameless(root: int, enough: int, counts: Callable[[int], bool], hidden: bool) -> int:
     """Bytes in open files without a name, on the devices that count. A living process that keeps its descriptors from us
-    counts as `enough` and one."""
+    counts as `enough` and one if `hidden` says so; agents that hold keys do that too (prctl(2), PR_SET_DUMPABLE)."""
     seen: set[tuple[int, int]] = set()
     total = looked = 0
     for pid in descendants(root):
         try:
             names = os.listdir(f"/proc/{pid}/fd")  # noqa: PTH208
         except PermissionError:
-            if is_dead(pid):
+            if is_dead(pid) or not hidden:
                 continue
             return enough + 1
         except OSError:
@@ -126,18 +148,23 @@ def _nameless(root: int, enough: int, counts: Callable[[int], bool]) -> int:
     return total
 
 
-def _size(folder: Path, enough: int) -> int:
-    """Bytes on disk below `folder`; stops counting above `enough`. What lies too deep to be looked at counts as that."""
-    total, todo = 0, [str(folder)]
-    while todo and total <= enough:
+def _add_new(folder: Path, found: Written, most: Written, since: int) -> None:
+    """Add what was made or changed below `folder` since then; stops above `most`. What lies too deep to be looked at
+    counts as that. Nobody can set the time that is looked at (st_ctime)."""
+    todo = [str(folder)]
+    while todo and found.size <= most.size and found.files <= most.files:
         try:
             with os.scandir(todo.pop()) as entries:
                 for entry in entries:
                     with contextlib.suppress(FileNotFoundError):
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        status = entry.stat(follow_symlinks=False)
+                        if status.st_ctime_ns >= since:
+                            found.size += status.st_blocks * 512
+                            found.files += 1
                         if entry.is_dir(follow_symlinks=False):
                             todo.append(entry.path)
+                    if found.size > most.size or found.files > most.files:
+                        return
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                return enough + 1
-    return total
+                found.size = most.size + 1
