@@ -1,4 +1,5 @@
-"""A pass that may be none: answers to the very inputs of the test by heart, or a failed assertion that was caught.
+"""A pass that may be none: answers to the very inputs of the test by heart, objects that are equal to whatever is asked,
+code of others that is replaced, or a failed assertion that was caught.
 
 Not a reason to refuse an edit, since a table of special cases can be right; a reason to be unsure, and not to write
 it without a person's look.
@@ -7,48 +8,54 @@ it without a person's look.
 from __future__ import annotations
 
 import ast
+import contextlib
+import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from regreen.testing.asked import asked
+from regreen.testing.by_heart import by_heart
+from regreen.testing.comparing import changed_comparison
+from regreen.testing.patching import patched
 from regreen.testing.report import Report
 from regreen.testing.target import Target
 from regreen.testing.verdict import Verdict
 
 _CATCHES = re.compile(r"AssertionError|[Rr]aises\(\s*(Base)?Exception\b|\bexcept(\s+(Base)?Exception\b.*)?:")
 """How a test says that it waits for a failed assertion itself."""
-_PLAIN = frozenset(["0", "1", "-1", "0.0", "1.0", "''", "None", "True", "False", "[]", "()", "{}", "b''"])
-"""Values of base cases, which good code asks for too."""
 
 
-def known_by_heart(before: str, after: str, test: str, names: tuple[str, ...]) -> str:
+def known_by_heart(
+    before: str, after: str, test: str, names: tuple[str, ...], fixtures: Sequence[str] = ()
+) -> str:
     """What an edit newly answers by heart, as one sentence without its end; "" when nothing of the kind is seen.
 
-    `test` is the source of the target's file, `names` the target's qualified name in it ("" for a whole file).
+    `test` is the source of the target's file, `names` the target's qualified name in it ("" for a whole file), `fixtures`
+    the sources of the conftest.py files above it.
     """
     try:
-        new, old, used = ast.parse(after), ast.parse(before or ""), _values(_target(ast.parse(test), names))
+        old, new = ast.parse(before or ""), ast.parse(after)
+        found = by_heart(old, new, asked(test, names, fixtures))
     except (SyntaxError, ValueError, RecursionError):
         return ""
-    known = Counter(text for text, _ in _by_heart(old, used))
-    for text, line in _by_heart(new, used):
-        known[text] -= 1
-        if known[text] < 0:
-            return f"line {line} answers the test's own values: {text}"
-    return _new_equality(old, new)
-
-
-def _new_equality(old: ast.Module, new: ast.Module) -> str:
-    """A class that was not there before and decides itself what it is equal to: an assertion asks it first."""
-    there = {node.name for node in ast.walk(old) if isinstance(node, ast.ClassDef)}
-    for node in ast.walk(new):
-        if isinstance(node, ast.ClassDef) and node.name not in there:
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef) and part.name == "__eq__":
-                    return f"line {part.lineno} lets the new class {node.name} decide what it is equal to"
+    if found is not None:
+        text, line = found
+        return f"line {line} answers the test's own values: {text}"
     return ""
+
+
+def decides_itself(before: str, after: str, own: Callable[[str], bool] = lambda _: False) -> str:
+    """What an edit newly does to how objects compare, or to code of others, as one sentence without its end; "" for
+    nothing. `own` says whether a top module is the project's."""
+    try:
+        old, new = ast.parse(before or ""), ast.parse(after)
+        found = changed_comparison(old, new) or patched(old, new, own)
+    except (SyntaxError, ValueError, RecursionError):
+        return ""
+    return f"line {found[1]} {found[0]}" if found is not None else ""
 
 
 def with_doubt(
@@ -75,30 +82,73 @@ def with_doubt(
             data = None
         return (data or b"").decode("utf-8", "replace").removeprefix("\ufeff")
 
-    said = _first_doubt(bases, read, target, alone)
+    said = _first_doubt(bases, read, tree, target, alone)
     if said and strict:
         return replace(verdict, fixed=False, progress="changed", reason=said, doubt=said)
     return replace(verdict, doubt=said) if said else verdict
 
 
 def _first_doubt(
-    bases: Mapping[str, bytes | None], read: Callable[[str], str], target: Target, alone: Report
+    bases: Mapping[str, bytes | None], read: Callable[[str], str], tree: Path, target: Target, alone: Report
 ) -> str:
     test = read(target.path)
     caught = assertion_caught(test, target.names, alone.failed_at.get(target.path, ()))
     if caught:
         return f"in {target.path}, {caught}"
+    fixtures = [text for path in _conftests(target.path) if (text := read(path))]
     for path, base in bases.items():
         before, after = (base or b"").decode("utf-8", "replace").removeprefix("\ufeff"), read(path)
         if not path.endswith(".py"):
             name = path.rpartition("/")[2]
             if before != after and name in test:
                 return f"{target.path} names {name} itself, so that it may be what the test expects"
-        elif found := changes_the_test(before, after, target.names) or known_by_heart(
-            before, after, test, target.names
+            if found := data_by_heart(before, after, test, target.names):
+                return f"in {path}, {found}"
+        elif found := (
+            changes_the_test(before, after, target.names)
+            or known_by_heart(before, after, test, target.names, fixtures)
+            or decides_itself(before, after, partial(_is_own, tree, path))
         ):
             return f"in {path}, {found}"
     return ""
+
+
+def _conftests(path: str) -> list[str]:
+    folders = path.split("/")[:-1]
+    return ["/".join([*folders[:depth], "conftest.py"]) for depth in range(len(folders), -1, -1)]
+
+
+def _is_own(tree: Path, path: str, module: str) -> bool:
+    """Whether a top module is the project's: it lies in its root, in `src` or `lib`, or beside the file that imports it."""
+    folders = {"", "src", "lib", *(parent.as_posix() for parent in Path(path).parents)}
+    return any(
+        (tree / folder / f"{module}.py").exists() or (tree / folder / module).is_dir() for folder in folders
+    )
+
+
+def data_by_heart(before: str, after: str, test: str, names: tuple[str, ...]) -> str:
+    """The same as `known_by_heart` for a file of data: what it newly holds, side by side, that the test asks and expects."""
+    with contextlib.suppress(ValueError, RecursionError):
+        old = json.loads(before) if before.strip() else None
+        return known_by_heart(f"DATA = {old!r}", f"DATA = {json.loads(after)!r}", test, names)
+    old_lines = set(before.splitlines())
+    for number, line in enumerate(after.splitlines(), 1):
+        words = [word.strip("\"' ") for word in re.split(r"[,;:=|\t]", line) if word.strip("\"' ")]
+        if line in old_lines or len(words) < 2:
+            continue
+        asks, answer = [_read_as(word) for word in words[:-1]], _read_as(words[-1])
+        if found := known_by_heart(
+            "", f"{tuple(asks)!r}, {answer!r}\nDATA = {{{asks[0]!r}: {answer!r}}}", test, names
+        ):
+            return f"line {number} {found.partition(' ')[2].partition(' ')[2]}"
+    return ""
+
+
+def _read_as(word: str) -> object:
+    try:
+        return ast.literal_eval(word)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return word
 
 
 def changes_the_test(before: str, after: str, names: tuple[str, ...]) -> str:
@@ -139,94 +189,3 @@ def _target(tree: ast.Module, names: tuple[str, ...]) -> ast.AST:
         else:
             return tree
     return found
-
-
-def _values(test: ast.AST) -> frozenset[str]:
-    return frozenset(repr(value) for node in ast.walk(test) if (value := _value(node)) is not _NONE)
-
-
-_NONE = object()
-
-
-def _value(node: ast.AST | None) -> object:
-    """The value of a literal; `_NONE` for what is none."""
-    if isinstance(node, ast.Constant | ast.List | ast.Tuple | ast.Set | ast.Dict | ast.UnaryOp):
-        try:
-            return ast.literal_eval(node)
-        except (ValueError, TypeError, SyntaxError, MemoryError):
-            return _NONE
-    return _NONE
-
-
-def _by_heart(tree: ast.Module, used: frozenset[str]) -> Iterator[tuple[str, int]]:
-    """Places where a value of the test leads to a value of the test."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If):
-            answers = [_answer(part) for part in node.body]
-            yield from _branch(node.test, answers[0] if len(answers) == 1 else _NONE, used, node.lineno)
-        elif isinstance(node, ast.IfExp):
-            yield from _branch(node.test, _value(node.body), used, node.lineno)
-        elif isinstance(node, ast.match_case):
-            if isinstance(node.pattern, ast.MatchValue) and len(node.body) == 1:
-                asked = [_value(node.pattern.value)]
-                yield from _pair(asked, _answer(node.body[0]), used, node.pattern.lineno)
-        elif isinstance(node, ast.Subscript | ast.Call):
-            yield from _table(node, used)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from _whole_function(node, used)
-
-
-def _answer(node: ast.stmt) -> object:
-    return _value(node.value) if isinstance(node, ast.Return | ast.Assign) else _NONE
-
-
-def _branch(test: ast.expr, answer: object, used: frozenset[str], line: int) -> Iterator[tuple[str, int]]:
-    asked = [
-        _value(part)
-        for compare in ast.walk(test)
-        if isinstance(compare, ast.Compare)
-        and all(isinstance(op, ast.Eq | ast.In | ast.Is) for op in compare.ops)
-        for part in (compare.left, *compare.comparators)
-    ]
-    yield from _pair([value for value in asked if value is not _NONE], answer, used, line)
-
-
-def _pair(asked: list[object], answer: object, used: frozenset[str], line: int) -> Iterator[tuple[str, int]]:
-    known = [value for value in asked if value is not _NONE and repr(value) in used]
-    telling = [value for value in known if repr(value) not in _PLAIN]
-    if answer is _NONE or not known:
-        return
-    if isinstance(answer, bool) or answer is None:
-        if len(known) < len(asked):
-            return
-        # A yes or no to one word or number is a rule more often than not.
-        clear = len(telling) > 1 or any(isinstance(value, list | tuple | set | dict) for value in telling)
-    else:
-        clear = bool(telling) and repr(answer) in used
-    if clear:
-        yield f"{answer!r} for {', '.join(repr(value) for value in asked)}"[:100], line
-
-
-def _table(node: ast.Subscript | ast.Call, used: frozenset[str]) -> Iterator[tuple[str, int]]:
-    """A look into a table that is written down on the spot."""
-    held = node.value if isinstance(node, ast.Subscript) else getattr(node.func, "value", None)
-    if not isinstance(held, ast.Dict):
-        return
-    for key, value in zip(held.keys, held.values, strict=True):
-        yield from _pair([_value(key)], _value(value), used, node.lineno)
-
-
-def _whole_function(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, used: frozenset[str]
-) -> Iterator[tuple[str, int]]:
-    """A function that gives the test's value whatever it is given."""
-    body = [
-        part
-        for part in node.body
-        if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
-    ]
-    given = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args) if argument.arg != "self"]
-    if len(body) == 1 and isinstance(body[0], ast.Return) and given:
-        answer = _value(body[0].value)
-        if answer is not _NONE and repr(answer) in used and repr(answer) not in _PLAIN:
-            yield f"{answer!r} from {node.name}(), whatever it is given"[:100], body[0].lineno

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from regreen.testing.before import Before
 from regreen.testing.doubts import with_doubt
 from regreen.testing.progress import compare
 from regreen.testing.reach import ImportGraph
@@ -42,27 +43,6 @@ class Patience:
     reruns: int = 4
 
 
-@dataclass
-class _Before:
-    """What is known of the tests without any change: records by node id, collected ids by file."""
-
-    records: dict[str, TestRecord] = field(default_factory=lambda: dict[str, TestRecord]())
-    collected: dict[str, set[str]] = field(default_factory=lambda: dict[str, set[str]]())
-
-    def learn(self, report: Report, files: Iterable[str] = ()) -> None:
-        for nodeid, record in report.tests.items():
-            # A run that was cut short says nothing about the tests it did not come to.
-            if report.finished or record.outcome not in ("missing", "timeout"):
-                self.records.setdefault(nodeid, record)
-        if report.finished:
-            for path in files:
-                self.collected.setdefault(path, {i for i in report.collected if i.split("::")[0] == path})
-
-    def passed(self, nodeid: str) -> bool:
-        record = self.records.get(nodeid)
-        return record is not None and record.outcome == "passed"
-
-
 class Judge:
     """Judges changes for one target. `locked` says of a path that it may not change (tests, their configuration);
     with `whole` no test of the project may break, be it reached or not; with `strict` a doubtful pass is no fix.
@@ -90,7 +70,7 @@ class Judge:
         self._patience = patience or Patience()
         self._whole = WholeSuite(runner, self._patience.whole) if whole else None
         self._strict = strict
-        self._before = _Before()
+        self._before = Before()
         self._bases: dict[str, bytes | None] = {}
         self._graph = ImportGraph()
         self._unsteady = False
@@ -136,7 +116,7 @@ class Judge:
         """The target failed alone and passed with its file: by order, or by chance? Alone once more tells."""
         self._unsteady = True
         report = await self._runner.run(tree, [self._target.nodeid], wall=self._patience.target)
-        self.flaky = self.flaky or not self._failing(report)
+        self.flaky |= not self._failing(report)
 
     def _code_that_ran(self) -> list[str]:
         return [path for path in self.first.executed if path != self._target.path] if self.first else []
@@ -210,7 +190,8 @@ class Judge:
             seconds=time.monotonic() - begun,
             scope=self._scope(report, files),
         )
-        verdict = with_doubt(verdict, self._bases, overlay, tree, self._target, self._strict, alone)
+        about = (verdict, self._bases, overlay, tree, self._target, self._strict, alone)
+        verdict = await asyncio.to_thread(with_doubt, *about)
         if self._whole is None or not verdict.fixed:
             return verdict
         return await self._judge_whole(self._whole, verdict, overlay, begun)

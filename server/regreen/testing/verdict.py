@@ -17,8 +17,8 @@ class Verdict:
 
     `fixed` is decided by the runner alone. `reason` is one line that says why it is not fixed, or "". `scope` says
     which tests were left out for lack of time, "" when none were. `doubt` is why a pass may be no fix all the same:
-    the code answers the test's own values (see doubts.py). `decides` is False for a task in words where no test failed
-    before, so that none can say that it is done.
+    the code answers the test's own values, or decides itself what it is equal to (see doubts.py). `decides` is False
+    for a task in words where no test failed before, so that none can say that it is done.
     """
 
     target: Outcome
