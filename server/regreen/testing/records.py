@@ -66,7 +66,7 @@ def understand(records: Iterable[Record], timed_out: bool) -> Reading:
     reading = Reading()
     parts: dict[str, list[Record]] = {}
     lines: dict[str, int | None] = {}
-    running = ""
+    running = last = ""
     seconds: dict[str, float] = {}
     for record in records:
         match record["event"]:
@@ -83,7 +83,7 @@ def understand(records: Iterable[Record], timed_out: bool) -> Reading:
             case "collect_skipped":
                 reading.collection_skips[record["id"]] = record["failure"].get("text", "")
             case "running":
-                running = record["id"]
+                running = last = record["id"]
                 parts[running] = []
             case "report":
                 parts.setdefault(record["id"], []).append(record)
@@ -117,9 +117,18 @@ def understand(records: Iterable[Record], timed_out: bool) -> Reading:
     for nodeid, reports in parts.items():
         ended = nodeid != running
         record = _judge(nodeid, reports, ended, timed_out)
+        if nodeid == last and record.outcome == "missing":
+            record = _interrupted(nodeid, record.seconds)
         reading.tests[nodeid] = _with(record, seconds.get(nodeid), lines.get(nodeid))
     reading.hanging = running
     return reading
+
+
+def _interrupted(nodeid: str, seconds: float) -> TestRecord:
+    """The last test that ran, and of which pytest tells nothing: it was stopped together with the whole run."""
+    test = nodeid.split("::")[-1]
+    said = f"{test} stopped the whole test run, as an uncaught KeyboardInterrupt or pytest.exit() does"
+    return TestRecord(nodeid, "failed", seconds, Failure("Interrupted", said))
 
 
 def _with(record: TestRecord, seconds: float | None, line: int | None) -> TestRecord:

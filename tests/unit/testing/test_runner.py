@@ -213,6 +213,8 @@ async def test_a_test_that_is_not_there_is_missing(tmp_path: Path) -> None:
         ("import sys; sys.exit(0)", "failed"),
         ("input()", "failed"),
         ("breakpoint(); assert False", "failed"),
+        ("raise KeyboardInterrupt", "failed"),
+        ("import pytest; pytest.exit('enough')", "failed"),
     ],
 )
 async def test_a_test_that_ends_or_holds_the_process_is_named(
