@@ -19,6 +19,7 @@ from regreen.run.look import look
 from regreen.run.offer import Offer, wanted
 from regreen.run.protocol import Channel, Event, Hearing
 from regreen.run.resume import earlier_run, keep_batch
+from regreen.run.saying_once import SayingOnce
 from regreen.run.session import Session
 from regreen.settings import RunSettings, new_run_id, state_folder
 from regreen.testing.interpreter import find_interpreter
@@ -151,6 +152,7 @@ async def _fix_all(
 ) -> int:
     """One run for each failing test of a path; the last outcome line carries the worst."""
     between = _Between()
+    channel = SayingOnce(channel)
     _on_signals(between.cancel)
     channel.listen(between)
     where = str(workspace.root) if target.nodeid == "." else target.nodeid
