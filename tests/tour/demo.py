@@ -30,7 +30,7 @@ def main() -> int:
             "--seal",
             "prefer",
         ]
-        print(f"$ regreen {' '.join(command)}", flush=True)
+        print(f"In a copy of toy_repo, which is gone afterwards:\n$ regreen {' '.join(command)}", flush=True)
         started = time.monotonic()
         fixed = subprocess.run(
             [sys.executable, "-m", "regreen", *command], cwd=shop, stdin=subprocess.DEVNULL

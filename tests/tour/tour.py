@@ -5,6 +5,7 @@ Six scenes, each on a fresh copy of toy_repo. The exit code is 0 when every scen
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,16 @@ from scripted.server import ScriptedServer  # noqa: E402
 
 TWO_PART = "tests/test_cart.py::test_adding_more_of_a_product_reaches_the_offer"
 HARD = "tests/test_receipts.py::test_a_receipt_shows_discount_and_tax_by_rate"
+PORT = 11500
+OWN_SERVER = f"http://127.0.0.1:{PORT}"
+HEAD = f"""\
+The model in this tour is scripted: it plays lines that were written down, over Ollama's own wire.
+
+It is there for one scene, and so is the copy of the toy shop: afterwards, neither can be reached. To type a scene's
+command yourself, start such a model with the scene's policy in a second terminal, and go to a copy of your own:
+  cd {shlex.quote(str(PROJECT / "tests"))} && {shlex.quote(sys.executable)} -m scripted --port {PORT} --policy twopart
+  cp -r {shlex.quote(str(PROJECT / "toy_repo"))} /tmp/shop && cd /tmp/shop
+`regreen` is {shlex.quote(str(Path(sys.executable).with_name("regreen")))}."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +107,10 @@ def play(scene: Scene, folder: Path) -> bool:
         *("fix", scene.target, "--workspace", ".", "--model", "ollama:qwen2.5:3b", "--base-url", server.url),
         *("--seal", "prefer", "--search", scene.search, *scene.options),
     ]
-    shown = " ".join(command).replace(server.url, "http://scripted-model")
-    print(f"\n{'=' * 100}\n{scene.title}\n{'=' * 100}\n$ regreen {shown}", flush=True)
+    shown = shlex.join(command).replace(server.url, OWN_SERVER)
+    print(
+        f"\n{'=' * 100}\n{scene.title}\n{'=' * 100}\n[--policy {scene.policy}]\n$ regreen {shown}", flush=True
+    )
     try:
         run = subprocess.run(
             [sys.executable, "-m", "regreen", *command], cwd=shop, input=scene.typed.encode()
@@ -120,9 +133,7 @@ def play(scene: Scene, folder: Path) -> bool:
 
 def main() -> int:
     """Play all scenes."""
-    print(
-        "The model in this tour is scripted: it plays lines that were written down, over Ollama's own wire."
-    )
+    print(HEAD)
     results: list[bool] = []
     for scene in SCENES:
         with tempfile.TemporaryDirectory(prefix="regreen-tour-") as folder:
