@@ -17,11 +17,11 @@ NEARBY = 12
 """Lines between two edits of one file that are still shown as one."""
 RIVAL = 0.4
 """Another edit that passes is a rival from this share of a patch's own score on."""
-TOLD_LINES = 4
-TOLD_MOVES = 3
-TOLD_CHARS = 700
+TOLD_LINES = 2
+TOLD_MOVES = 2
+TOLD_CHARS = 280
 """What a model is told of a search that found nothing: so many lines, edits, and characters in all."""
-LINE_CHARS = 90
+LINE_CHARS = 60
 CHANCE = RISKY | {"off by one"}
 """Kinds of changes that move the failure of a model's own edit by chance, mostly: another number, one term more."""
 
@@ -118,10 +118,11 @@ def told(found: Findings, text: Texts, around_model: bool = False) -> str:
     lines = _likely_lines(found, text)
     if not moves and not lines:
         return ""
-    tried = f"tried {found.tried} small edits; none makes the test pass" if found.tried else "tried no edit"
-    parts = [f"A quick search {tried}."]
-    parts += ["Lines the failure points to, likeliest first:", *lines] if lines else []
-    parts += ["Edits that moved the failure:", *moves] if moves else []
+    parts = [
+        "A quick search tried " + (f"{found.tried} small edits; none passes." if found.tried else "no edit.")
+    ]
+    for head, items in (("These moved the failure:", moves), ("Likeliest lines:", lines)):
+        parts += [f"{head}\n{items[0]}", *items[1:]] if items else []
     kept: list[str] = []
     for part in parts:
         if sum(len(line) + 1 for line in kept) + len(part) > TOLD_CHARS:
@@ -131,15 +132,19 @@ def told(found: Findings, text: Texts, around_model: bool = False) -> str:
 
 
 def _likely_lines(found: Findings, text: Texts) -> list[str]:
+    """The likeliest lines with their files, a file named once in a row: a model was shown no numbers of lines."""
     crash = next((frame[:2] for frame in reversed(found.failure.frames)), None) if found.failure else None
     places = [(place.path, place.line) for place in found.places[:TOLD_LINES]]
     if crash and crash not in places and any(crash[0] == place.path for place in found.places):
         places.append(crash)
     lines: list[str] = []
+    named = ""
     for path, line in places:
         code = _line(text(path), line)
         if code:
-            lines.append(f"{path}:{line}: {code}" + (" (crashed here)" if (path, line) == crash else ""))
+            head = f"{path}: " if path != named else ""
+            lines.append(head + code + (" (crashed here)" if (path, line) == crash else ""))
+            named = path
     return lines
 
 
@@ -153,12 +158,14 @@ def _moves(found: Findings, text: Texts, unless: Set[str]) -> list[str]:
     moves: list[str] = []
     for patch in best[:TOLD_MOVES]:
         assert patch.failure is not None
-        edit = patch.edits[0]
-        call = call_arguments(text(edit.path) or "", patch.edits)
+        path = patch.edits[0].path
+        call = call_arguments(text(path) or "", patch.edits)
         changed = _differing(call["find"], call["replace"])
         old, new = differing(*(" ".join(" ".join(lines).split()) for lines in changed))
         now = f"{patch.failure.type}: {patch.failure.message}".strip(": ").split("\n")[0]
-        moves.append(f"{edit.path}:{edit.line}: `{_short(old)}` to `{_short(new)}`, then {_short(now)}")
+        moves.append(
+            f"{path}: `{_short(old)}` to `{_short(new)}`, then {_short(now.removeprefix('AssertionError: '))}"
+        )
     return moves
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,9 +112,13 @@ def test_what_a_model_is_told_is_bounded_and_quotes_the_code() -> None:
     told = found_by(found, lambda path: source).told
     assert len(told) <= TOLD_CHARS
     assert "tried 77 small edits" in told
-    assert "area.py:1: value_0 = compute(" in told
+    assert "moved the failure:\narea.py: `value_0 = compute(" in told
+    assert not told.endswith(":")
+    lines = found_by(replace(found, forward=[]), lambda path: source).told
+    assert "\narea.py: value_0 = compute(" in lines and "\nvalue_1 = compute(" in lines
+    assert len(lines) <= TOLD_CHARS
     around = found_by(found, lambda path: source, around_model=True).told
-    assert "area.py:2:" not in around and "one moves the failure: area.py:1: `value_0 =" in around
+    assert "value_1" not in around and "one moves the failure: area.py: `value_0 =" in around
 
 
 def test_two_changes_on_top_of_a_model_s_edit_are_no_mending() -> None:
