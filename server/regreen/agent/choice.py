@@ -39,9 +39,9 @@ def question(options: Sequence[Option], shown: str = "") -> str:
     """The question put to a model once, behind the evidence. `shown` is that evidence: lines in it are not said again."""
     many = len(options) > 1
     lines = [
-        "These edits pass the test, perhaps by chance. Is one right?"
+        "These edits pass, perhaps by chance. Is one right?"
         if many
-        else "This edit passes the test, perhaps by chance. Is it right?"
+        else "This edit passes, perhaps by chance. Is it right?"
     ]
     known = {line.strip() for line in shown.splitlines()}
     parts = [_parts(option.diff) for option in options[:MOST_OPTIONS]]
