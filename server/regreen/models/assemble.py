@@ -29,6 +29,13 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
+def _index(value: Any) -> int | None:
+    """The index of a fragment, as a number or as text; None where there is none."""
+    if isinstance(value, str) and value.isdigit():
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() and value >= 0 else _count(value)
+
+
 class OllamaReply:
     """The objects of one /api/chat stream."""
 
@@ -119,7 +126,8 @@ class OpenAIReply:
 
     Rules from what servers do: fragments are keyed by index, and by id where there is no index; a second call may come
     on the same index (ollama#15457, vercel/ai#14277, litellm#33678); an empty or null id or name is none
-    (opencode#37841); a whole call or message may be sent once more at the end.
+    (opencode#37841); a whole call or message may be sent once more at the end, or come only there; an index may be
+    written as text; a fragment may hold all of the arguments so far, and not what is new.
     """
 
     def __init__(self) -> None:
@@ -142,13 +150,20 @@ class OpenAIReply:
         choice = _mapping(choices[0])
         self.finish = str(choice.get("finish_reason") or self.finish)
         delta = _mapping(choice.get("delta"))
+        message = _mapping(choice.get("message"))
         if not delta and not (self.content or self._calls):
-            delta = _mapping(choice.get("message"))
+            delta = message
+        elif not self._calls and not delta.get("tool_calls") and message.get("tool_calls"):
+            delta = {
+                **delta,
+                "tool_calls": message["tool_calls"],
+            }  # the text came in pieces, the calls at the end
         content = _said(delta.get("content")) or _said(delta.get("refusal"))
         thinking = _thought(delta)
         self.content += content
         self.thinking += thinking
-        written = "".join(self._fragment(_mapping(part)) for part in _list(delta.get("tool_calls")))
+        parts = _list(delta.get("tool_calls")) or [_mapping(delta.get("tool_calls"))]
+        written = "".join(self._fragment(_mapping(part)) for part in parts)
         if old := _mapping(delta.get("function_call")):  # how tools were called before there were several
             written += self._fragment({"index": 0, "function": old})
         return content, content or thinking or written
@@ -165,13 +180,12 @@ class OpenAIReply:
         text = json.dumps(arguments, ensure_ascii=False) if whole else str(arguments or "")
         if not (call_id or name or text):
             return ""
-        call = self._call_of(_count(part.get("index")), call_id, name, text)
+        call = self._call_of(_index(part.get("index")), call_id, name, text)
         call.id = call.id or call_id
         call.name = name if name.startswith(call.name) else call.name + name
         if call.arguments and (text == call.arguments or whole) and call.is_whole():
             return ""  # sent once more
-        call.arguments += text
-        return text
+        return call.add(text)
 
     def _call_of(self, index: int | None, call_id: str, name: str, text: str) -> _Fragments:
         """The call that a fragment belongs to."""
@@ -262,6 +276,15 @@ class _Fragments:
         self.id = ""
         self.name = ""
         self.arguments = ""
+
+    def add(self, text: str) -> str:
+        """Take a fragment of the arguments; returns what is new in it. Nothing that is JSON goes on with its own
+        beginning, or behind an empty object: such a fragment holds all that there is so far."""
+        so_far = self.arguments
+        again = so_far.startswith("{") and text.startswith(so_far)
+        placeholder = so_far.strip() in ("{}", "null") and bool(text.strip())
+        self.arguments = text if again or placeholder else so_far + text
+        return text[len(so_far) :] if again else text
 
     def is_whole(self) -> bool:
         """Whether the arguments are complete."""

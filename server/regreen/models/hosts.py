@@ -64,14 +64,19 @@ def _split(text: str) -> Any:
 
 
 def is_local(url: str) -> bool:
-    """Whether an address is this machine's own, so that nothing leaves it and no proxy is asked."""
+    """Whether an address is this machine's own, so that nothing leaves it and no proxy is asked.
+
+    So is one to listen on (0.0.0.0, ::), as servers print it when they start.
+    """
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_loopback or address.is_unspecified
 
 
 async def ask(

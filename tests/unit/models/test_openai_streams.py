@@ -102,6 +102,14 @@ HALF, REST = READ[:9], READ[9:]
         pytest.param(sse(delta({"content": [{"type": "text", "text": "Look."}]}), delta({"tool_calls": [part("read_file", READ, index=0, id="1")]}, "tool_calls")), ONE, id="content as parts"),
         pytest.param(": ping\r\n\r\nevent: message\r\ndata: " + json.dumps(delta({"tool_calls": [part("read_file", READ, index=0, id="1")]}, "tool_calls")) + "\r\n\r\ndata: [DONE]\r\n\r\n", ONE, id="CRLF, comments, event names"),
         pytest.param(sse(delta({"tool_calls": [part("read_file", HALF, index=0, id="1")]}), delta({"tool_calls": [part(None, REST, index=0)]}), {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": "", "tool_calls": [part("read_file", READ, index=0, id="1")]}}]}), ONE, id="the whole message at the end"),
+        pytest.param(sse(delta({"content": "I look."}), {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": "I look.", "tool_calls": [part("read_file", READ, id="1")]}}]}), ONE, id="text in pieces, the calls in a message at the end"),
+        pytest.param(calls(part("read_file", HALF, index="0", id="1"), part("run_tests", "{", index="1", id="2"), part(None, REST, index="0"), part(None, "}", index="1")), TWO, id="index as text"),
+        pytest.param(calls(part("read_file", HALF, index=0.0, id="1"), part("run_tests", "{}", index=1.0, id="2"), part(None, REST, index=0.0)), TWO, id="index as a float"),
+        pytest.param(sse(delta({"tool_calls": part("read_file", READ, index=0, id="1")}, "tool_calls")), ONE, id="the one call without a list"),
+        pytest.param(calls(part("read_file", READ[:3], index=0, id="1"), part("read_file", HALF, index=0, id="1"), part("read_file", READ, index=0, id="1")), ONE, id="all arguments so far with each fragment"),
+        pytest.param(calls(part("read_file", "{}", index=0, id="1"), part(None, HALF, index=0), part(None, REST, index=0)), ONE, id="an empty object first"),
+        pytest.param(calls({"index": 0, "id": "1", "function": {"name": "read_file", "arguments": None}}, part(None, HALF, index=0), {"index": 0, "id": None, "function": {"name": None, "arguments": REST}}), ONE, id="null arguments first, null name and id later"),
+        pytest.param(calls(part("read_file", READ, id="1"), {"id": "1", "function": {"name": "read_file", "arguments": None}}), ONE, id="null arguments last"),
     ],
 )  # fmt: skip
 async def test_calls_arrive_whole_whatever_their_fragments(
