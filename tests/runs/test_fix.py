@@ -272,9 +272,12 @@ def test_a_read_only_file_keeps_its_content_and_the_fix_is_not_lost(
     cart = toy_shop / "shop/cart.py"
     cart.chmod(0o444)
     before = contents(toy_shop)
-    code, outcome = fix(toy_shop, TWO_PART, "--approval", "never", *model(scripted("direct")), said=()).end()
+    run = fix(toy_shop, TWO_PART, "--approval", "never", *model(scripted("direct")), said=())
+    code, outcome = run.end()
     assert (code, outcome["outcome"]) == (3, "setup_problem")
     assert "read-only" in outcome["explanation"]
+    failed = [result for result in run.of("result") if result["summary"].startswith("not written")]
+    assert [result["ok"] for result in failed] == [False]
     assert contents(toy_shop) == before
     assert {partial["path"] for partial in outcome["partial"]} == {"shop/cart.py", "shop/discounts.py"}
 

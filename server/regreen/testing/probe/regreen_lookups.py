@@ -22,6 +22,8 @@ from regreen_trace import Places
 
 MOST = 200
 """Different things that are told of one run."""
+LOOKED = 5000
+"""Paths that are remembered as looked at: code in a loop looks for the same ones again and again."""
 _DEPTH = 12
 _READ_FILES = frozenset(
     (
@@ -74,6 +76,8 @@ class Lookups:
         self._told_changed = 0
         self._bound: List[Any] = []
         self._busy = False
+        self._heard: Set[Any] = set()
+        self._looked: Set[str] = set()
         mapping: Any = collections.abc.Mapping
         code: List[Any] = [os.getenv, type(os.environ).__getitem__, mapping.get]
         self._mapping = {function.__code__.co_filename for function in code}
@@ -131,7 +135,7 @@ class Lookups:
             os.environb._data = self._values  # type: ignore[attr-defined]
 
     def _missed_variable(self, key: Any) -> None:
-        if not any(mark in self._values for mark in self._marks):
+        if key in self._heard or not any(mark in self._values for mark in self._marks):
             return  # the test has emptied the environment: what is missing is missing on purpose
         frame: Optional[FrameType] = _frame(2)
         how = "raised"
@@ -152,6 +156,7 @@ class Lookups:
             return
         mine = self._mine(frame, _READ_VARIABLES)
         if mine is not None:
+            self._heard.add(key)
             self._add("variable", os.fsdecode(key), how if mine is frame else "asked", mine)
 
     # --- files ---------------------------------------------------------------------------------------------
@@ -175,9 +180,13 @@ class Lookups:
         self._busy = True
         try:
             text = os.fsdecode(path)  # pyright: ignore[reportUnknownArgumentType]
+            if text in self._looked:
+                return
             mine = self._mine(frame, _READ_FILES)
             # Who looks for .env does so for the tests, whoever it is.
             if mine is not None or os.path.basename(text).startswith(".env"):
+                if len(self._looked) < LOOKED:
+                    self._looked.add(text)
                 why = self._why_not(text)
                 if why:
                     self._add("file", _abspath(text), why, mine)
