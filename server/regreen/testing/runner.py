@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from regreen.testing.crashes import crashed
+from regreen.testing.crashes import ENDED, crashed, stopped_import
 from regreen.testing.host import Host
 from regreen.testing.records import Reading, read_records, understand
 from regreen.testing.report import Failure, Report, TestRecord
@@ -246,12 +246,16 @@ def _report(
     host: Host,
 ) -> Report:
     output = finished.output.decode("utf-8", errors="replace")
-    tests = {
-        nodeid: crashed(record, finished.returncode, output, host) if record.outcome == "crashed" else record
-        for nodeid, record in reading.tests.items()
-    }
+    if stopped := stopped_import(reading.internal_error, host):
+        reading.collection_errors.setdefault(*stopped)
+        reading.internal_error = ""
+    tests = dict(reading.tests)
+    timed_out = finished.status == "timeout"
     if not collect_only:
-        tests.update(_without_record(reading, selection))
+        tests.update(_without_record(reading, selection, timed_out))
+    for nodeid, record in tests.items():
+        if record.outcome == "crashed":
+            tests[nodeid] = crashed(record, finished.returncode, output, host)
     report = Report(
         tests=tests,
         collected=tuple(reading.collected),
@@ -261,7 +265,7 @@ def _report(
         failed_at={path: tuple(sorted(lines)) for path, lines in reading.failed_at.items()},
         output=output,
         seconds=finished.seconds,
-        timed_out=finished.status == "timeout",
+        timed_out=timed_out,
         deselected=tuple(reading.deselected),
         tampered=reading.tampered,
         elsewhere=reading.elsewhere,
@@ -275,8 +279,9 @@ def _report(
     return replace(report, suspects=suspects_of(report, host))
 
 
-def _without_record(reading: Reading, selection: Sequence[str]) -> dict[str, TestRecord]:
+def _without_record(reading: Reading, selection: Sequence[str], timed_out: bool) -> dict[str, TestRecord]:
     """Records for what was asked for and did not run: a file that failed to import, or a test not found."""
+    importing = reading.started and not reading.finished and not reading.collected
     extra = {
         nodeid: TestRecord(nodeid, "missing") for nodeid in reading.collected if nodeid not in reading.tests
     }
@@ -289,6 +294,12 @@ def _without_record(reading: Reading, selection: Sequence[str]) -> dict[str, Tes
             extra[item] = TestRecord(item, "error", failure=failure)
         elif any(target.path == skipped.split("::")[0] for skipped in reading.collection_skips):
             extra[item] = TestRecord(item, "skipped", reason=reading.collection_skips.get(target.path, ""))
+        elif importing:
+            outcome = "timeout" if timed_out else "crashed"
+            said = " took all the time there is" if timed_out else ENDED
+            extra[item] = TestRecord(
+                item, outcome, failure=Failure(outcome, f"importing {target.path}{said}")
+            )
         elif target.names:
             extra[item] = TestRecord(item, "missing")
     return extra

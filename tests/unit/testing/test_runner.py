@@ -377,3 +377,34 @@ async def test_a_crash_is_called_one_with_how_and_where(
         assert says in record.failure.message
         assert [frame.path for frame in record.failure.frames][-1:] == (["shop.py"] if line else [])
     await bench.runner.aclose()
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind", "says"),
+    [
+        ("import sys; sys.exit(7)", "SystemExit", "7"),
+        ("raise SystemExit", "SystemExit", ""),
+        (
+            "import os; os._exit(7)",
+            "crashed",
+            "importing test_x.py ended the Python process with exit code 7",
+        ),
+        ("while True: pass", "timeout", "importing test_x.py took all the time there is"),
+    ],
+)
+async def test_a_source_that_ends_or_holds_the_process_when_imported_is_a_failure_of_the_test(
+    tmp_path: Path, ending: str, kind: str, says: str
+) -> None:
+    files = {
+        "shop.py": f"{ending}\n",
+        "test_x.py": "from shop import total\n\ndef test_a():\n    assert total([1]) == 1\n",
+    }
+    bench = Bench(tmp_path, files, wall=4 if kind == "timeout" else 60)
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+    failure = report.tests["test_x.py::test_a"].failure
+    assert failure is not None
+    assert (failure.type, report.problem) == (kind, "")
+    assert failure.message == says
+    if kind == "SystemExit":
+        assert [frame.path for frame in failure.frames] == ["test_x.py", "shop.py"]
+        assert f"shop.py:1: in <module>\n    {ending}" in failure.text
