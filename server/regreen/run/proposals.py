@@ -13,6 +13,7 @@ from regreen.run.protocol import Channel, Decision, Emit
 from regreen.run.reasons import Reasons
 from regreen.settings import Approval, Writes
 from regreen.testing.confidence import confidence_of
+from regreen.testing.doctests import examples_lost
 from regreen.testing.report import Failure
 from regreen.testing.tampering import reaches_into_runner
 from regreen.testing.verdict import Verdict
@@ -150,6 +151,9 @@ class Desk:
         for change in changes:
             if tampering := reaches_into_runner(change.before or "", change.after, change.path):
                 return Settled(f"Refused: {tampering} Mend the code itself.", f"refused: {tampering}")
+            locked = self._workspace.policy.examples_locked(change.path)
+            if locked and (lost := examples_lost(change.before or "", change.after)):
+                return Settled(f"Refused: {lost} Mend the code itself.", f"refused: {lost}")
         return None
 
     async def _begin(self, changes: Sequence[FileChange]) -> Verdict:

@@ -41,6 +41,7 @@ from regreen.run.telling import Teller
 from regreen.run.turn import turn
 from regreen.run.warming import warm
 from regreen.settings import RunSettings
+from regreen.testing.doctests import is_doctest
 from regreen.testing.evidence import gather
 from regreen.testing.judge import Judge
 from regreen.testing.report import Failure
@@ -83,7 +84,10 @@ class Session:
         self.run = defaults.new_run_id()
         self.outcome: OutcomeName = "error"
         self._workspace = workspace
-        workspace.policy.lock(target.path)
+        if is_doctest(target):
+            workspace.policy.lock_examples(target.path)
+        else:
+            workspace.policy.lock(target.path)
         self._python = python
         self._settings = settings
         self._channel = channel
@@ -185,6 +189,7 @@ class Session:
             stack.push_async_callback(runner.aclose)
             whole, strict = self._settings.tests == "all", self._settings.approval == "never"
             judge = Judge(runner, trial, self.target, locked=self._locked, whole=whole, strict=strict)
+            judge.examples_locked = self._workspace.policy.examples_locked
             ground = self._ground(seal, judge)
             model = await self._choose_model(ground)
             stack.push_async_callback(model.aclose)

@@ -19,6 +19,7 @@ from pathlib import Path
 from regreen.testing.asked import asked
 from regreen.testing.by_heart import by_heart
 from regreen.testing.comparing import changed_comparison
+from regreen.testing.doctests import as_test, is_doctest
 from regreen.testing.patching import patched
 from regreen.testing.report import Report
 from regreen.testing.target import Target
@@ -91,9 +92,11 @@ def with_doubt(
 def _first_doubt(
     bases: Mapping[str, bytes | None], read: Callable[[str], str], tree: Path, target: Target, alone: Report
 ) -> str:
-    test = read(target.path)
-    caught = assertion_caught(test, target.names, alone.failed_at.get(target.path, ()))
-    if caught:
+    test, names = read(target.path), target.names
+    caught = assertion_caught(test, names, alone.failed_at.get(target.path, ()))
+    if is_doctest(target):
+        test, names = as_test(test, target)
+    elif caught:
         return f"in {target.path}, {caught}"
     fixtures = [text for path in _conftests(target.path) if (text := read(path))]
     for path, base in bases.items():
@@ -102,11 +105,11 @@ def _first_doubt(
             name = path.rpartition("/")[2]
             if before != after and name in test:
                 return f"{target.path} names {name} itself, so that it may be what the test expects"
-            if found := data_by_heart(before, after, test, target.names):
+            if found := data_by_heart(before, after, test, names):
                 return f"in {path}, {found}"
         elif found := (
             changes_the_test(before, after, target.names)
-            or known_by_heart(before, after, test, target.names, fixtures)
+            or known_by_heart(before, after, test, names, fixtures)
             or decides_itself(before, after, partial(_is_own, tree, path))
         ):
             return f"in {path}, {found}"

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from regreen.testing.code_index import CodeIndex, CodeUnit, Definition, Read, SourceFile
+from regreen.testing.doctests import docstring_lines, is_doctest, part_of
 from regreen.testing.report import Failure, Report, TestRecord
 from regreen.testing.target import Target, split_nodeid
 
@@ -89,11 +90,15 @@ def gather(target: Target, report: Report, read: Read, budget_tokens: int = 1500
     failure_chars = max(500, budget // 3)
     said = len(failure_lines(failure, failure_chars)) if failure else 0
     left = max(budget - len(test.source) - said - 200, budget // 4)
-    helpers, left = _within(_helper_units(test, index), left, left // 3)
-    ranked = list(_code_units(test, failure, report, index, {unit.path for unit in helpers}))
+    doctest = is_doctest(target)
+    helpers, left = _within([] if doctest else _helper_units(test, index), left, left // 3)
+    ranked = list(_code_units(test, failure, report, index, {unit.path for unit in helpers}, doctest))
     functions, _ = _within(ranked, left, left)
     notes = [f"{others} more cases of this test fail." if others > 1 else "One more case of this test fails."]
     notes = notes if others else []
+    notes += [
+        f"The test is the doctest above: its examples are locked, the code of {target.path} is not."
+    ] * doctest
     hidden = list(dict.fromkeys(unit.path for unit in ranked if unit not in functions))
     if hidden:
         shown = ", ".join(hidden[:5]) + (f" and {len(hidden) - 5} more files" if len(hidden) > 5 else "")
@@ -161,7 +166,11 @@ def _chosen(target: Target, report: Report) -> tuple[TestRecord | None, int]:
 def _test_unit(target: Target, record: TestRecord | None, index: CodeIndex) -> CodeUnit:
     _path, names, _param = split_nodeid(record.nodeid) if record else (target.path, target.names, "")
     file = index.file(target.path)
-    qualname = ".".join(names or target.names)
+    qualname = part_of(target) if is_doctest(target) else ".".join(names or target.names)
+    if file is not None and is_doctest(target):
+        lines = docstring_lines("".join(file.lines), qualname)
+        if lines is not None:
+            return file.unit(*lines, qualname or "part")
     places: list[tuple[SourceFile, Definition]] = []
     if file is not None:
         places += [(file, definition) for definition in file.definitions if definition.qualname == qualname]
@@ -227,9 +236,14 @@ def _conftests(path: str) -> list[str]:
 
 
 def _code_units(
-    test: CodeUnit, failure: Failure | None, report: Report, index: CodeIndex, locked: set[str]
+    test: CodeUnit,
+    failure: Failure | None,
+    report: Report,
+    index: CodeIndex,
+    locked: set[str],
+    doctest: bool = False,
 ) -> Iterator[CodeUnit]:
-    """The code under test, most telling first; a small file whole, once."""
+    """The code under test, most telling first; a small file whole, once. A doctest stands in a file of code."""
     ranks: dict[tuple[str, str], tuple[int, int]] = {}
     files = _files_in_play(test, failure, report, index)
     for path, file in files.items():
@@ -259,7 +273,7 @@ def _code_units(
         ranks.items(), key=lambda item: (*item[1], order.index(item[0][0]))
     ):
         file = files[path]
-        if path in shown or path in locked or path == test.path:
+        if path in shown or path in locked or (path == test.path and not doctest):
             continue
         if len(file.lines) <= SMALL_FILE:
             shown.add(path)

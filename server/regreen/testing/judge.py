@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regreen.testing.before import Before
+from regreen.testing.doctests import examples_lost, is_doctest
 from regreen.testing.doubts import with_doubt
 from regreen.testing.progress import compare
 from regreen.testing.reach import ImportGraph
@@ -47,7 +48,8 @@ class Judge:
     """Judges changes for one target. `locked` says of a path that it may not change (tests, their configuration);
     with `whole` no test of the project may break, be it reached or not; with `strict` a doubtful pass is no fix.
 
-    `first` is the report of `baseline`; `flaky` is True once the target has passed without any change.
+    `first` is the report of `baseline`; `flaky` is True once the target has passed without any change. `examples_locked`
+    says of a path that the examples in its docstrings are the test.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Judge:
     ) -> None:
         self.first: Report | None = None
         self.flaky = False
+        self.examples_locked: Callable[[str], bool] = lambda _path: False
         self._runner = runner
         self._trial = trial
         self._target = target
@@ -119,7 +122,9 @@ class Judge:
         self.flaky |= not self._failing(report)
 
     def _code_that_ran(self) -> list[str]:
-        return [path for path in self.first.executed if path != self._target.path] if self.first else []
+        """Files of code that the target executed; a doctest's own is one of them."""
+        ran = self.first.executed if self.first else ()
+        return [path for path in ran if path != self._target.path or is_doctest(self._target)]
 
     # --- with the change -----------------------------------------------------------------------------------
 
@@ -286,6 +291,11 @@ class Judge:
             tampering = reaches_into_runner(change.before or "", change.after, change.path)
             if tampering:
                 return f"refused: {tampering}"
+            lost = (
+                examples_lost(change.before or "", change.after) if self.examples_locked(change.path) else ""
+            )
+            if lost:
+                return f"refused: {lost}"
         return ""
 
     def _doubt(self, report: Report, traced: bool) -> str:

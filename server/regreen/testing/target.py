@@ -177,8 +177,9 @@ def _check_names(file: Path, path: str, names: list[str]) -> None:
     source = _source(file, path)
     if re.search(rf"\b{re.escape(names[-1])}\b", source) or "import *" in source:
         return
-    if len(names) == 1 and ">>>" in source and names[0].startswith(file.stem):
-        return  # a doctest, which pytest calls module.function
+    known_as = {file.stem, file.name, file.parent.name if file.stem == "__init__" else file.stem}
+    if len(names) == 1 and ">>>" in source and (names[0] in known_as or known_as & set(names[0].split("."))):
+        return  # a doctest, which pytest calls module.function, or by the name of its file of text
     try:
         tests = locate.tests_in(source)
     except SyntaxError:

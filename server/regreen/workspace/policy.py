@@ -61,6 +61,7 @@ class Policy:
     def __init__(self, patterns: Iterable[str] = ()) -> None:
         self._patterns = (*_TEST_FILES, *(fold(pattern) for pattern in patterns))
         self._locked: set[str] = set()
+        self._examples: set[str] = set()
         self.tests_unlocked = False
 
     def unlock_tests(self) -> None:
@@ -68,8 +69,17 @@ class Policy:
         self.tests_unlocked = True
 
     def lock(self, path: str) -> None:
-        """Lock one more file (the target's own), whatever it is called."""
-        self._locked.add(fold(path))
+        """Lock one more file (the target's own), whatever it is called; but one that holds the code as well stays open."""
+        if fold(path) not in self._examples:
+            self._locked.add(fold(path))
+
+    def lock_examples(self, path: str) -> None:
+        """The target is a doctest in this file of code: its examples are locked, the file is not."""
+        self._examples.add(fold(path))
+
+    def examples_locked(self, path: str) -> bool:
+        """Whether the examples in the file's docstrings must stay as they are."""
+        return fold(path) in self._examples and not self.tests_unlocked
 
     def for_reading(self, path: str) -> Ruling:
         """Whether the model may see a file: everything but secrets. Raises PathRefused for an impossible path."""
@@ -97,6 +107,8 @@ class Policy:
             return Ruling("ask", f"{locked}, unlocked for this run: '{path}'")
         if locked:
             return Ruling("locked", f"locked, {locked}: '{path}'. {_LOCKED_WORDS}")
+        if fold(path) in self._examples and self.tests_unlocked:
+            return Ruling("ask", f"it holds the doctest to be fixed, unlocked for this run: '{path}'")
         if self._asked(names):
             return Ruling("ask", f"it changes how the project is built, checked or run: '{path}'")
         return ALLOW
