@@ -16,6 +16,8 @@ WHAT = {
     "attribute": "another attribute", "function": "another function", "swapped arguments": "arguments the other way round",
     "guard": "a base case", "check": "a missing check", "import": "a missing import", "syntax": "the syntax mended",
     "string": "the text as the test wants it", "mutable default": "a new default for each call", "deleted": "a line taken out",
+    "both sides": "both sides made alike", "case added": "the case that was left out", "uncommented": "code taken out of a comment",
+    "answers swapped": "yes and no the other way round", "constant everywhere": "another constant in every place",
 }  # fmt: skip
 
 
