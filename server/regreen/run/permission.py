@@ -71,11 +71,12 @@ class FirstLook:
         self._settled: set[Permission] = set()
         self._hints: dict[str, None] = {}
         self._granted: dict[str, str] = {}
+        self._told: set[str] = set()
 
     def notes(self, outcome: OutcomeName) -> list[str]:
         """For the summary: what was allowed, and what the seal may have had to do with a failure that nobody mended."""
         notes = [f"Tests could {words}, in this run alone." for words in self._granted]
-        if outcome in ("stuck", "budget", "test_looks_wrong"):
+        if outcome in ("stuck", "budget", "rejected", "test_looks_wrong"):
             notes += [f"It may be the seal: {text}." for text in self._hints]
         return notes
 
@@ -95,13 +96,19 @@ class FirstLook:
                 if await self._answer(lack, (ALLOW, NO)) != ALLOW:
                     raise SetupProblem(lack.text if lack is not report.lack else str(stop)) from None
                 continue
-            if lack is None:
-                return report
-            answer = await self._answer(lack, (ALLOW, WITHOUT, NO))
-            if answer == NO:
+            answer = await self._answer(lack, (ALLOW, WITHOUT, NO)) if lack else WITHOUT
+            if lack and answer == NO:
                 raise SetupProblem(lack.text)
             if answer == WITHOUT:
+                if lack is None:
+                    self._tell_hints()
                 return report
+
+    def _tell_hints(self) -> None:
+        for text in self._hints:
+            if text not in self._told:
+                self._told.add(text)
+                self._note(f"It may be the seal: {text}.")
 
     def _passes_now(self) -> str:
         """What to say of a target that passes with what was allowed; "" where nothing was."""

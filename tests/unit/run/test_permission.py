@@ -205,12 +205,13 @@ async def test_a_bug_in_code_that_happens_to_read_a_variable_is_left_to_the_code
     async with scene(tmp_path, BUGS[name], person) as here:
         report = await here.look.report()
         hints = here.look.notes("stuck")
+        assert [event["text"] for event in here.events] == hints
     assert report.failed == (TEST,)
     assert person.asked == []
     with_hint = ("stops the code", "a default", "its default", "another each", "which wrong answer")
     assert bool(hints) is any(part in name for part in with_hint), hints
     assert all(hint.startswith("It may be the seal: the environment variable SHOP_") for hint in hints)
-    assert here.look.notes("rejected") == []
+    assert here.look.notes("fixed") == []
 
 
 def last_run(workspace: Path, failed: Sequence[str]) -> None:
