@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from regreen.agent.budget import Allowance
 from regreen.errors import RegreenError, UsageError
+from regreen.interrupts import INTERRUPTS
 from regreen.options import parser
 from regreen.redact import Redactor
 from regreen.settings import RunSettings
@@ -32,8 +33,9 @@ def _allowed(options: argparse.Namespace) -> Allowed:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code. Errors for people are one line on stderr."""
-    with contextlib.suppress(ValueError):  # only the main thread may
-        signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        with contextlib.suppress(ValueError):  # only the main thread may
+            signal.signal(signal.SIGTERM, _interrupt)
     for stream in (sys.stdout, sys.stderr):  # no terminal is too old to be told something
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -117,17 +119,28 @@ def _play(
 ) -> int:
     """Play a run on its channel. With JSON there is an outcome line whatever happens."""
     at_terminal = sys.stdin is not None and sys.stdin.isatty()  # asked before the channel takes it
+    INTERRUPTS.take()
     channel = _channel(options)
+    cancelled = _early_outcome("cancelled", name, "Cancelled before the run had started.")
+    INTERRUPTS.insist(lambda: _leave(channel, cancelled if options.json else None))
     try:
         return asyncio.run(work(_settings(options, at_terminal), channel))
     except UsageError as error:
         if options.json:
             channel.emit(_early_outcome("error", name, str(error)))
         raise
-    except KeyboardInterrupt:
-        if options.json:
-            channel.emit(_early_outcome("cancelled", name, "Cancelled before the run had started."))
-        raise
+    finally:
+        INTERRUPTS.over()
+
+
+def _leave(channel: Channel, outcome: dict[str, object] | None) -> None:
+    """End at once, with an outcome for whoever reads one: the run has not even begun."""
+    with contextlib.suppress(Exception):
+        if outcome:
+            channel.emit(outcome)
+    with contextlib.suppress(OSError):
+        os.write(2, f"regreen: {_CANCELLED}\n".encode())
+    os._exit(4)
 
 
 def _channel(options: argparse.Namespace) -> Channel:

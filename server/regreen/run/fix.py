@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from regreen.agent.stops import EXIT_CODES, OutcomeName
 from regreen.errors import UsageError
+from regreen.interrupts import INTERRUPTS
 from regreen.models.choose import check_spec
 from regreen.run.ask import AskSession
 from regreen.run.consent import seal_mode
@@ -125,7 +124,7 @@ async def _write_test(
 ) -> None:
     """A run that writes a test for the one before, if the person wants it."""
     between = _Between()
-    _on_signals(between.cancel)
+    INTERRUPTS.reach(between.cancel)
     channel.listen(between)
     if not await between.hold(wanted(channel)):
         return
@@ -136,15 +135,11 @@ async def _write_test(
 
 async def _interruptible(session: Session) -> int:
     """Play a run; Ctrl-C and a polite kill end it with its outcome."""
-    _on_signals(session.cancel)
-    return await session.execute()
-
-
-def _on_signals(cancel: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, ValueError):
-            loop.add_signal_handler(number, cancel)
+    INTERRUPTS.reach(session.cancel)
+    try:
+        return await session.execute()
+    finally:
+        INTERRUPTS.over()
 
 
 async def _fix_all(
@@ -153,7 +148,7 @@ async def _fix_all(
     """One run for each failing test of a path; the last outcome line carries the worst."""
     between = _Between()
     channel = SayingOnce(channel)
-    _on_signals(between.cancel)
+    INTERRUPTS.reach(between.cancel)
     channel.listen(between)
     where = str(workspace.root) if target.nodeid == "." else target.nodeid
     channel.emit(
@@ -180,7 +175,7 @@ async def _fix_all(
             break
         session = Session(Target.from_nodeid(nodeid), workspace, python, settings, channel)
         await _interruptible(session)
-        _on_signals(between.cancel)
+        INTERRUPTS.reach(between.cancel)
         channel.listen(between)
         ended[nodeid] = session.outcome
         wrote += [session.run] if session.wrote else []
