@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from regreen.repair.choice import in_order
 from regreen.repair.ground import SearchGround
 from regreen.repair.patch import Findings
 from regreen.repair.search import Search, default_jobs
@@ -151,7 +152,7 @@ class QuickSearch:
 
     def _stopped(self) -> Findings:
         found = self._search.found if self._search else Findings(reason="there was no time")
-        found.survivors.sort(key=lambda patch: (-len(patch.green), -patch.score))
+        found.survivors = in_order(found.survivors, found.asked)
         found.finished = False
         return found
 

@@ -41,6 +41,11 @@ class Failure:
         )
 
     @property
+    def crashed(self) -> bool:
+        """True when the code raised something, rather than gave a wrong value."""
+        return self.type not in ("AssertionError", "OutOfTime", "Failed", "")
+
+    @property
     def place(self) -> tuple[int, int]:
         """How far the target came: tests passed, then the line of the test reached."""
         return self.passed, self.line

@@ -348,7 +348,7 @@ class Search:
         if forward and unbroken:
             self.found.forward.append(patch)
             await self._grow(patch, 0.6)
-        elif nearer and now.place == base.place:
+        elif now.place == base.place and (nearer or (now.distance is not None and base.crashed)):
             self._later.append((float(now.distance or 0.0), patch))
 
     async def _grow_later(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+import warnings
 from collections.abc import Iterator
 
 from regreen.repair.operators.site import Site, once
@@ -125,15 +126,21 @@ def guards(site: Site, function: FunctionNode) -> Iterator[Edit]:
 
 def _parses(text: str) -> bool:
     try:
-        return any(isinstance(node, (ast.Assign, ast.Return)) for node in ast.parse(text).body)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return any(isinstance(node, (ast.Assign, ast.Return)) for node in ast.parse(text).body)
     except (SyntaxError, ValueError):
         return False
 
 
 def _is_code(text: str) -> bool:
     """True for a comment that is a statement with an effect, not words."""
+    if not re.search(r"[=(]|^(return|break|continue|del)\b", text):
+        return False
     try:
-        (node,) = ast.parse(text.strip()).body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            (node,) = ast.parse(text.strip()).body
     except (SyntaxError, ValueError):
         return False
     if isinstance(node, ast.Expr):
