@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import difflib
 import json
+import os
 import re
 import resource
 import shutil
@@ -38,6 +39,7 @@ from regreen.models.builtin import BuiltinModel
 from regreen.repair.ground import SearchGround
 from regreen.repair.localise import Place
 from regreen.repair.related import is_test
+from regreen.repair.warm import WORKERS
 from regreen.testing.seal.choose import choose
 from regreen.testing.seal.door import Seal
 
@@ -287,7 +289,12 @@ async def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--truth", type=Path, help="folder with the right versions")
+    parser.add_argument(
+        "--worker", choices=("fork", "spawn"), default="fork", help="spawn: as where there is no fork"
+    )
     options = parser.parse_args()
+    if options.worker == "spawn":
+        os.environ[WORKERS] = "spawn"
     seal = (await choose(options.seal)).seal
     cases: list[Case] = []
     for folder in sorted(p for p in options.folder.iterdir() if (p / "held_out").is_dir()):
