@@ -9,6 +9,8 @@ from typing import Any, Literal, cast
 
 Role = Literal["system", "user", "assistant", "tool"]
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
@@ -30,13 +32,22 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One entry of the append-only conversation. `calls` belongs to the assistant, the last two to `tool`."""
+    """One entry of the append-only conversation. `calls` belongs to the assistant, the last two to `tool`.
+
+    Halves of surrogate pairs in `content` (file names have them, and compared texts) are shown as Python writes them:
+    no wire can carry them as they are.
+    """
 
     role: Role
     content: str = ""
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
     tool_name: str = ""
+
+    def __post_init__(self) -> None:
+        if _HALF.search(self.content):
+            shown = self.content.encode("utf-8", "backslashreplace").decode()
+            object.__setattr__(self, "content", shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +131,6 @@ class Reply:
     note: str = ""
     raw: str = ""
     speed: Speed = Speed()
-
-
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 def whole(reply: Reply) -> Reply:

@@ -22,7 +22,8 @@ def find_interpreter(workspace: Path, setting: str | None = None) -> Path:
 
     In order: `setting` (a command line, or the editor's choice); a virtual environment in the workspace or in
     a folder above it up to the repository's root; the activated one; the environments Poetry, Pipenv and conda
-    keep for this project; `python3`. Raises UsageError when the setting names no interpreter.
+    keep for this project; `python3`. Raises UsageError when the setting names no interpreter, and instead of taking
+    `python3` for a project whose own environment is broken: what is installed there would be missing.
     """
     if setting:
         return _from_setting(setting, workspace)
@@ -30,6 +31,12 @@ def find_interpreter(workspace: Path, setting: str | None = None) -> Path:
         for python in candidates(workspace):
             if _usable(python):
                 return python
+    if broken := next(iter(_inside(workspace)), None):
+        prefix = broken.parent if broken.parent.name not in ("bin", "Scripts") else broken.parent.parent
+        raise UsageError(
+            f"the environment {os.path.relpath(prefix, workspace)} has lost its Python: make it anew, "
+            "or name another Python with --python"
+        )
     return _system(workspace)
 
 
@@ -175,6 +182,9 @@ def _behind_shim(python: Path, workspace: Path) -> Path:
     wanted = os.environ.get("PYENV_VERSION", "").split(":")
     for file in (*files, root / "version"):
         wanted += _text(file).split()
+    exact = re.fullmatch(r"python(\d+\.\d+)", python.name)
+    if exact:
+        wanted = [version for version in wanted if f"{version}.".startswith(f"{exact[1]}.")] + [exact[1]]
     for version in filter(None, wanted):
         for prefix in sorted((root / "versions").glob(f"{version}*"), reverse=True):
             if _usable(_in_prefix(prefix)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from regreen.agent.budget import Allowance, Budget
-from regreen.agent.conversation import Reply, ToolCall, Usage
+from regreen.agent.conversation import Message, Reply, ToolCall, Usage
 from regreen.agent.loop import Agent
 from regreen.agent.prompt import claims_done, first_sentence, opening
 from regreen.agent.stops import Fixed, Rejected, StepsUsedUp, Stop, Stuck, TestLooksWrong, TokensUsedUp
@@ -163,6 +163,11 @@ def test_one_sentence_is_taken_for_the_proposal() -> None:
     assert first_sentence("Adding must add.\n\nMore words. ```python\nx = 1\n```") == "Adding must add."
     assert first_sentence("```python\nx = 1\n```") == ""
     assert len(first_sentence("word " * 200)) <= 300
+
+
+def test_half_a_surrogate_pair_of_a_test_or_a_file_name_is_shown_and_can_be_sent() -> None:
+    message = Message("user", "assert 'a\udcff' == 'b\u00e9\ud800'")
+    assert message.content == r"assert 'a\udcff' == 'b" + "\u00e9" + r"\ud800'"
 
 
 async def test_half_a_surrogate_pair_does_not_end_the_run() -> None:

@@ -125,6 +125,36 @@ def test_without_any_environment_a_python_is_found_that_is_no_shim(
     assert find_interpreter(project) == versions / "3.9.1/bin/python"
 
 
+def test_a_shim_that_names_a_version_stands_for_that_version(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = tmp_path / "pyenv/versions"
+    environment(versions / "3.11.2")
+    environment(versions / "3.1.5")
+    wanted = environment(versions / "3.10.1")
+    shim = tmp_path / "pyenv/shims/python3.10"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\n")
+    shim.chmod(0o755)
+    monkeypatch.setenv("PYENV_VERSION", "3.11.2")
+    assert find_interpreter(project, str(shim)) == wanted
+    monkeypatch.setenv("PYENV_VERSION", "3.10.1:3.11.2")
+    assert find_interpreter(project, str(shim)) == wanted
+
+
+def test_an_environment_that_has_lost_its_python_is_said_and_not_passed_over(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = environment(project / ".venv")
+    python.unlink()
+    python.symlink_to(tmp_path / "gone/python3.12")
+    with pytest.raises(UsageError, match=r"the environment \.venv has lost its Python"):
+        find_interpreter(project)
+    activated = environment(tmp_path / "activated")
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "activated"))
+    assert find_interpreter(project) == activated
+
+
 @pytest.mark.parametrize(
     ("mark", "command"),
     [
