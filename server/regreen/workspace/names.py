@@ -11,6 +11,8 @@ import re
 import unicodedata
 
 _LONGEST_PATH, _LONGEST_NAME = 1024, 255
+DEEPEST = 200
+"""Folders inside folders that are looked into: far more than any project has, and less than would exhaust us."""
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"]
     + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]

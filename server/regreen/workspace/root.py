@@ -10,7 +10,7 @@ from pathlib import Path
 
 from regreen.errors import UsageError
 from regreen.workspace.confine import Root
-from regreen.workspace.names import PathRefused, fold, split
+from regreen.workspace.names import DEEPEST, PathRefused, fold, split
 from regreen.workspace.policy import Policy, Ruling, python_files
 
 __all__ = ["PathRefused", "Workspace", "find_root"]
@@ -133,7 +133,7 @@ class Workspace:
             for entry in entries:
                 path = prefix + entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name in _SKIPPED:
+                    if entry.name in _SKIPPED or prefix.count("/") >= DEEPEST:
                         continue
                     with contextlib.suppress(OSError):
                         inner = os.open(entry.name, flags, dir_fd=folder)

@@ -18,6 +18,7 @@ from pathlib import Path
 from regreen.testing.seal.privileges import is_root, nobody
 from regreen.workspace.changes import sha256
 from regreen.workspace.memory_folder import MemoryFolder
+from regreen.workspace.names import DEEPEST
 from regreen.workspace.policy import Policy
 from regreen.workspace.remove import open_folder, remove_entry, remove_tree
 
@@ -141,13 +142,15 @@ class Trial:
     # --- what should be there ------------------------------------------------------------------------------
 
     def _scan_workspace(self, folder: str, prefix: str, files: dict[str, Wanted], folders: set[str]) -> bool:
-        """Take in one folder; False, and nothing taken in, when it marks itself as an environment or a cache."""
+        """Take in one folder; False, and nothing taken in, when it marks itself as an environment or a cache, or lies too
+        deep."""
         try:
             with os.scandir(folder) as opened:
                 entries = list(opened)
         except OSError:
             return True
-        if prefix and any(entry.name in _ENVIRONMENT_MARKS for entry in entries):
+        marked = any(entry.name in _ENVIRONMENT_MARKS for entry in entries)
+        if (prefix and marked) or prefix.count("/") > DEEPEST:
             return False
         for entry in entries:
             name = entry.name
@@ -358,8 +361,28 @@ def _state(found: os.stat_result) -> State:
 
 
 def _copy(source: int, target: int) -> None:
-    while block := os.read(source, _CHUNK):
-        _write_all(target, block)
+    """Copy a file; holes stay holes, or a file that takes no room would fill the disk."""
+    found = os.fstat(source)
+    if found.st_blocks * 512 >= found.st_size or not hasattr(os, "SEEK_DATA"):
+        while block := os.read(source, _CHUNK):
+            _write_all(target, block)
+        return
+    at = 0
+    while at < found.st_size:
+        try:
+            at = os.lseek(source, at, os.SEEK_DATA)
+            end = os.lseek(source, at, os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            break  # The rest is one hole.
+        os.lseek(target, at, os.SEEK_SET)
+        while at < end and (block := os.pread(source, min(_CHUNK, end - at), at)):
+            _write_all(target, block)
+            at += len(block)
+        if at < end:
+            break  # It became shorter meanwhile.
+    os.ftruncate(target, found.st_size)
 
 
 def _write_all(target: int, data: bytes) -> None:

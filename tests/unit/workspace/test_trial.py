@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from regreen.workspace.remove import remove_tree
+from regreen.workspace.root import Workspace
 from regreen.workspace.trial import Trial
 
 
@@ -266,3 +268,40 @@ def test_the_workspace_is_not_looked_at_again_when_not_asked(trial: Trial, proje
     trial.prepare()
     (project / "shop/cart.py").write_text(f"total = {time.time()}\n")
     assert (trial.prepare(fresh=False) / "shop/cart.py").read_text() == "total = 1\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "SEEK_DATA"), reason="holes in files cannot be found here")
+def test_a_file_of_holes_takes_no_room_in_the_copy_either(project: Path, tmp_path: Path) -> None:
+    size = 1 << 36
+    with (project / "data.bin").open("wb") as file:
+        file.write(b"begin")
+        file.seek(1 << 30)
+        file.write(b"middle")
+        file.truncate(size)
+    made = Trial(project, tmp_path / "trial", memory=False)
+    try:
+        copy = made.prepare() / "data.bin"
+        found = copy.stat()
+        assert found.st_size == size
+        assert found.st_blocks * 512 < 1 << 20
+        with copy.open("rb") as file:
+            assert file.read(5) == b"begin"
+            file.seek((1 << 30) - 2)
+            assert file.read(10) == b"\0\0middle\0\0"
+    finally:
+        made.close()
+
+
+def test_folders_without_end_are_passed_over(project: Path, trial: Trial) -> None:
+    here = os.open(project / "empty", os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    assert "shop/cart.py" in files_of(trial.prepare())
+    workspace = Workspace.open(project)
+    assert "shop/cart.py" in workspace.files()
+    workspace.close()
+    remove_tree(project)
