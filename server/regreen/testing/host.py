@@ -17,19 +17,22 @@ from regreen.testing.lack import Missed
 
 ENV_FILES = (".env", ".env.local", ".env.test", ".envrc")
 _LINES = 200
+_NAME = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=")
 
 Saw = Literal["passed", "failed", ""]
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The person's own side. `tree` is the copy that the tests ran in; `network` says that they may use it. `missed` is what the run looked for in vain (None: nobody listened)."""
+    """The person's own side. `tree` is the copy that the tests ran in; `network` says that they may use it. `missed` is what the run looked for in vain (None: nobody listened),
+    `given` which of their variables it had."""
 
     workspace: Path
     tree: Path
     network: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     missed: tuple[Missed, ...] | None = None
+    given: frozenset[str] = frozenset()
 
     def listens(self, port: int) -> bool:
         """Whether some program of this machine waits for connections on a TCP port (Linux; else False)."""
@@ -48,6 +51,13 @@ class Host:
         """The file of secrets in the workspace that sets a variable, "" when there is none."""
         return next((file for file in ENV_FILES if env_value(self.workspace / file, name) is not None), "")
 
+    def names(self) -> set[str]:
+        """The names of all variables that the person has, in their environment or a file of secrets."""
+        found = set(self.environ)
+        for file in ENV_FILES:
+            found |= {name for line in _lines(self.workspace / file) for name in _NAME.findall(line)}
+        return found
+
     def reads(self, file: str) -> bool:
         """Whether the run looked for a file of that name itself, in vain; True where nobody listened."""
         return self.missed is None or any(
@@ -60,13 +70,16 @@ class Host:
         return (env_value(self.workspace / file, name) if file else self.environ.get(name)) or ""
 
 
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").splitlines()[:_LINES]
+    except OSError:
+        return []
+
+
 def env_value(file: Path, name: str) -> str | None:
     """What a file of lines like `export NAME="value"  # note` sets a variable to; None when it does not."""
-    try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()[:_LINES]
-    except OSError:
-        return None
-    for line in reversed(lines):
+    for line in reversed(_lines(file)):
         if found := re.match(rf"\s*(?:export\s+)?{re.escape(name)}\s*=\s*(.*)", line):
             text = found[1].strip()
             quoted = re.match(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"", text)

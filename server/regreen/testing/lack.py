@@ -10,7 +10,7 @@ from typing import Literal
 class Missed:
     """One thing that code of the workspace looked for and did not find, at a line of it ("" and 0: not known).
 
-    `name` is a variable's name, an absolute path as the run saw it, or "host:port" (a path for a socket file). `how`:
+    `name` is a variable's name ("*": a library went through all of them for the code), an absolute path as the run saw it, or "host:port" (a path for a socket file). `how`:
     for variables "none" (read, no default), "default" (one was given), "raised", "asked" (only whether it is there);
     for files "missing" or "denied"; for servers "connect" or "name" (its address was asked for).
     """

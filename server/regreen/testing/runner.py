@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from regreen.testing.crashes import ENDED, crashed, stopped_import
 from regreen.testing.host import Host
+from regreen.testing.installed import installed_elsewhere
 from regreen.testing.records import Reading, read_records, understand
 from regreen.testing.report import Failure, Report, TestRecord
 from regreen.testing.seal.allowed import allowed_in
@@ -165,7 +166,8 @@ class TestRunner:
         collect_only = bool(job.get("collect"))
         allowed = allowed_in(self.seal)
         missed = tuple(reading.missed) if reading.listened else None
-        host = Host(self.workspace, tree, allowed.network, missed=missed)
+        given = frozenset(allowed.variables())
+        host = Host(self.workspace, tree, allowed.network, missed=missed, given=given)
         return _report(reading, finished, selection, collect_only, self.interpreter, host)
 
     def _next(self) -> str:
@@ -251,6 +253,8 @@ def _report(
         reading.internal_error = ""
     tests = dict(reading.tests)
     timed_out = finished.status == "timeout"
+    if finished.status == "timeout":
+        tests = {nodeid: _cut_short(record, finished.seconds) for nodeid, record in tests.items()}
     if not collect_only:
         tests.update(_without_record(reading, selection, timed_out))
     for nodeid, record in tests.items():
@@ -275,8 +279,17 @@ def _report(
     )
     lack = problem_of(report, reading, finished, python, host)
     if lack is not None:
+        lack = installed_elsewhere(lack, python, host.workspace)
         return replace(report, problem=lack.text, lack=lack)
     return replace(report, suspects=suspects_of(report, host))
+
+
+def _cut_short(record: TestRecord, seconds: float) -> TestRecord:
+    """A test that was running at the time limit, with the limit in its message."""
+    if record.outcome != "timeout" or record.failure is None:
+        return record
+    said = f"{record.nodeid.split('::')[-1]} did not end in {seconds:.0f} s"
+    return replace(record, failure=replace(record.failure, message=said))
 
 
 def _without_record(reading: Reading, selection: Sequence[str], timed_out: bool) -> dict[str, TestRecord]:

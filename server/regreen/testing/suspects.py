@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from regreen.testing.host import Host, person_saw
-from regreen.testing.kept_files import SOCKET_FILE, kept_file
+from regreen.testing.kept_files import kept_file
 from regreen.testing.kept_out import network_lack, variable_lack
 from regreen.testing.lack import Lack, Missed, Suspect
 from regreen.testing.report import Failure, Report, TestRecord
@@ -28,6 +30,7 @@ _OPTIONAL = re.compile(
 """Variables that programs look at in passing, and that many people have: none of them is why a test fails."""
 _SHORTEST = 4
 """Characters of a value that is looked for in what a test expects."""
+_ADDRESS = re.compile(r"[A-Za-z0-9_.:-]{1,253}:[a-z0-9]{0,20}")
 _LOCAL = re.compile(r"(?:localhost|ip6-localhost|127\.[\d.]+|::1|0\.0\.0\.0|::)?$")
 
 
@@ -42,7 +45,7 @@ def suspects_of(report: Report, host: Host) -> tuple[Suspect, ...]:
     ran |= {missed.path for missed in host.missed if missed.path}
     saw = person_saw(record.nodeid, host, sorted(ran))
     found: dict[Lack, Suspect] = {}
-    for missed in host.missed:
+    for missed in _each(host, ran):
         lack = _lack(missed, host)
         if lack is not None and lack not in found:
             found[lack] = Suspect(
@@ -52,12 +55,36 @@ def suspects_of(report: Report, host: Host) -> tuple[Suspect, ...]:
     return tuple(likeliest[:MOST])
 
 
+def _each(host: Host, ran: Iterable[str]) -> Iterator[Missed]:
+    """What was missed, one by one. Where a library went through all variables, for the fields of a class of settings, it
+    is those of the person that have the name of a word in the code, with the prefix that the class gives them."""
+    for missed in host.missed or ():
+        if missed.kind != "variable" or missed.name != "*":
+            yield missed
+            continue
+        code = "\n".join(_text(host.tree / path) for path in sorted({missed.path, *ran}))
+        words = {word.lower() for word in re.findall(r"\w+", code)}
+        prefixes = ["", *(found.lower() for found in re.findall(r"env_prefix\s*=\s*['\"](\w+)['\"]", code))]
+        for name in sorted(host.names() - host.given):
+            low = name.lower()
+            if any(low.startswith(prefix) and low[len(prefix) :] in words for prefix in prefixes):
+                yield replace(missed, name=name)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")[:200_000]
+    except OSError:
+        return ""
+
+
 def _lack(missed: Missed, host: Host) -> Lack | None:
     """What to do about it; None when the person has not got it either."""
     if missed.kind == "variable":
         if _OPTIONAL.fullmatch(missed.name) or not host.value(missed.name):
             return None
-        return variable_lack(missed.name, host)
+        lack = variable_lack(missed.name, host)
+        return lack if lack.permission else None
     if missed.kind == "file":
         path = Path(missed.name)
         if path.is_relative_to("/home/sealed"):
@@ -73,14 +100,17 @@ def _lack(missed: Missed, host: Host) -> Lack | None:
 
 def _address_lack(name: str, host: Host) -> Lack | None:
     """A server outside this machine, or one on it that listens: neither is reached from inside."""
-    if host.network or SOCKET_FILE.fullmatch(name) or "/" in name:
+    if host.network:
         return None
+    if not _ADDRESS.fullmatch(name):
+        return None  # no name of a host has other letters, and the person is going to read it
     place, _, port = name.rpartition(":")
     here = _LOCAL.fullmatch(place) or place == os.uname().nodename if hasattr(os, "uname") else False
     if here and not (port.isdigit() and host.listens(int(port))):
         return None
     said = f"it connects to {name}" if port else f"it looks for {place}"
-    return network_lack(f"port {port}" if here else "", said, host)
+    lack = network_lack(f"port {port}" if here else "", said, host)
+    return lack if here else replace(lack, needs=f"{lack.needs} ({said})")
 
 
 def _speaks_of(record: TestRecord, missed: Missed) -> bool:

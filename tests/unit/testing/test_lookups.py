@@ -124,18 +124,25 @@ async def test_conftest_fixtures_and_imports_are_heard_too(
 async def test_a_library_that_reads_settings_asks_for_whoever_calls_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library = "import os\n\ndef config(name, default=None):\n    return os.environ.get(name, default)\n"
+    library = (
+        "import os\n\ndef config(name, default=None):\n    return os.environ.get(name, default)\n\n"
+        "def every():\n    return {name.lower(): value for name, value in os.environ.items()}\n"
+    )
     folder = tmp_path / "site-packages"
-    for name in ("decouple", "other"):
+    for name in ("decouple", "pydantic_settings", "other"):
         (folder / name).mkdir(parents=True)
         (folder / name / "__init__.py").write_text(library, encoding="utf-8")
     files = failing(
         f"import sys; sys.path.insert(0, {str(folder)!r})",
-        "import decouple, other",
+        "import decouple, other, pydantic_settings",
         "decouple.config('SHOP_URL', default='x'), other.config('SHOP_KEY')",
+        "assert 'path' in pydantic_settings.every() and other.every() and len(dict(os.environ)) == len(os.environ)",
     )
     told = await missed(tmp_path, files, monkeypatch)
-    assert [(one.name, one.how, one.line) for one in told] == [("SHOP_URL", "asked", 7)]
+    assert [(one.name, one.how, one.line) for one in told] == [
+        ("SHOP_URL", "asked", 7),
+        ("*", "asked", 8),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,12 @@ _READ_FILES = frozenset(
 )  # fmt: skip
 """Modules that open or look for files in the name of whoever calls them."""
 _READ_VARIABLES = frozenset(
-    ("decouple", "environs", "environ", "starlette", "prettyconf", "everett", "click", "typer", "dotenv")
-)
+    ("decouple", "environs", "environ", "starlette", "prettyconf", "everett", "click", "typer", "dotenv", "collections",
+     "_collections_abc")
+)  # fmt: skip
 """Libraries that read variables in the name of whoever calls them; which default they were given is not seen."""
+_LIST_VARIABLES = frozenset(("pydantic_settings", "pydantic", "dynaconf"))
+"""Libraries that go through all variables there are, and take those that they know."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _stat, _open, _close, _abspath = os.stat, os.open, os.close, os.path.abspath
 _frame: Callable[[int], FrameType] = sys._getframe  # pyright: ignore[reportPrivateUsage]
@@ -50,11 +53,21 @@ def module_of(frame: FrameType) -> str:
 class Variables(Dict[Any, Any]):
     """What `os.environ` keeps its values in. A name that is not there is heard of before the KeyError."""
 
-    __slots__ = ("changed", "hear")
+    __slots__ = ("changed", "hear", "listed")
 
-    def __init__(self, values: Dict[Any, Any], hear: Callable[[Any], None], changed: Set[Any]) -> None:
+    def __init__(
+        self,
+        values: Dict[Any, Any],
+        hear: Callable[[Any], None],
+        listed: Callable[[], None],
+        changed: Set[Any],
+    ) -> None:
         super().__init__(values)
-        self.hear, self.changed = hear, changed
+        self.hear, self.listed, self.changed = hear, listed, changed
+
+    def __iter__(self) -> Any:
+        self.listed()
+        return super().__iter__()
 
     def __missing__(self, key: Any) -> Any:
         self.hear(key)
@@ -130,7 +143,9 @@ class Lookups:
         environ: Any = os.environ
         if type(environ).__module__ != "os" or not isinstance(getattr(environ, "_data", None), dict):
             return
-        self._values = environ._data = Variables(environ._data, self._missed_variable, self._changed)
+        self._values = environ._data = Variables(
+            environ._data, self._missed_variable, self._listed_variables, self._changed
+        )
         if hasattr(os, "environb"):
             os.environb._data = self._values  # type: ignore[attr-defined]
 
@@ -158,6 +173,15 @@ class Lookups:
         if mine is not None:
             self._heard.add(key)
             self._add("variable", os.fsdecode(key), how if mine is frame else "asked", mine)
+
+    def _listed_variables(self) -> None:
+        frame: Optional[FrameType] = _frame(2)
+        while frame is not None and frame.f_code.co_filename in self._mapping:
+            frame = frame.f_back
+        if frame is not None and module_of(frame) in _LIST_VARIABLES:
+            mine = self._mine(frame, _LIST_VARIABLES)
+            if mine is not None:
+                self._add("variable", "*", "asked", mine)
 
     # --- files ---------------------------------------------------------------------------------------------
 
