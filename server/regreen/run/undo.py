@@ -32,7 +32,7 @@ def undo_runs(words: Sequence[str], as_json: bool) -> int:
     places = [word for word in words if not _is_run(word)]
     runs = [run for name in names or [_latest_here(Path.cwd())] for run in _runs_of(name)]
     newest_first = sorted(dict.fromkeys(runs), key=_ended, reverse=True)
-    wrote = {run: written(run_folder(run) / "journal") for run in newest_first}
+    wrote = {run: _wrote(run) for run in newest_first}
     chosen = _chosen(places, wrote)
     told: list[dict[str, Any]] = []
     complete = True
@@ -110,12 +110,17 @@ def _below(paths: Sequence[str], place: str | None) -> list[str]:
 def _runs_of(name: str) -> list[str]:
     """The runs that a name stands for, each with a journal."""
     members = batch_members(name)
-    runs = [run for run in members or [name] if (run_folder(run) / "journal").is_dir()]
+    runs = [run for run in members or [name] if _wrote(run)]
     if not runs:
         known = members or run_folder(name).is_dir()
         what = f"The run {name} wrote nothing" if known else f"There is no run {name}"
         raise UsageError(f"{what}, so there is nothing to take back.")
     return runs
+
+
+def _wrote(run: str) -> list[str]:
+    """What the run wrote; a write that failed leaves a journal too."""
+    return written(run_folder(run) / "journal")
 
 
 def _ended(run: str) -> float:
@@ -129,16 +134,14 @@ def _ended(run: str) -> float:
 def _latest_here(folder: Path) -> str:
     """The latest run that wrote something in the workspace `folder` lies in, or its batch. Raises UsageError."""
     runs = state_folder() / "runs"
-    written = [f.parent.name for f in runs.glob("*/journal") if any(f.iterdir())]
-    names = sorted(written, key=_ended, reverse=True)
+    names = sorted((f.parent.name for f in runs.glob("*/journal")), key=_ended, reverse=True)
     for name in names:
         workspace = _workspace_of(name)
-        if workspace is not None and folder.resolve().is_relative_to(workspace):
+        if workspace is not None and folder.resolve().is_relative_to(workspace) and _wrote(name):
             batches = (f.parent.name for f in runs.glob(f"*/{BATCH_FILE}"))
             return next((batch for batch in batches if name in batch_members(batch)), name)
-    elsewhere = (
-        f" The latest elsewhere: regreen undo {names[0]}  ({_workspace_of(names[0])})" if names else ""
-    )
+    other = next(filter(_wrote, names), "")
+    elsewhere = f" The latest elsewhere: regreen undo {other}  ({_workspace_of(other)})" if other else ""
     raise UsageError(f"No run wrote anything in {folder}, so there is nothing to take back.{elsewhere}")
 
 

@@ -15,7 +15,7 @@ from regreen.settings import run_folder
 from regreen.workspace.changes import FileChange
 from regreen.workspace.journal import Journal
 from regreen.workspace.root import Workspace
-from regreen.workspace.writer import Writer
+from regreen.workspace.writer import CannotWrite, Writer
 
 FIRST, SECOND = "20260102-030405-aaaa", "20260102-030406-bbbb"
 FILES = ("shop/cart.py", "shop/tax.py", "main.py", "tax.py")
@@ -136,3 +136,23 @@ def test_what_was_changed_since_is_left_alone_and_the_rest_still_can_be_taken_ba
     assert undo_runs([FIRST, "tax.py"], as_json=False) == 0
     assert undo_runs([FIRST], as_json=False) == 1
     assert old_ones(shop) == set(FILES) - {"main.py"}
+
+
+def test_a_run_whose_write_failed_is_not_the_latest_that_wrote(shop: Path) -> None:
+    journal = Journal(run_folder(SECOND) / "journal", SECOND)
+    workspace = Workspace.open(shop)
+
+    def fail(step: str) -> None:
+        if step == "filled":
+            raise OSError(1, "not now")
+
+    with pytest.raises(CannotWrite):
+        Writer(workspace, journal, fail).write(FileChange("main.py", "new\n", "newer\n", b"new\n"))
+    journal.close()
+    workspace.close()
+    started = {"event": "started", "run": SECOND, "workspace": str(shop)}
+    (run_folder(SECOND) / "trace.jsonl").write_text(json.dumps(started) + "\n")
+    with pytest.raises(UsageError, match="wrote nothing"):
+        undo_runs([SECOND], as_json=False)
+    assert undo_runs([], as_json=False) == 0
+    assert old_ones(shop) == set(FILES)
