@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 from regreen.testing.crashes import ENDED, crashed, stopped_import
 from regreen.testing.host import Host
 from regreen.testing.installed import installed_elsewhere
-from regreen.testing.installed import installed_elsewhere
 from regreen.testing.records import Reading, read_records, understand
 from regreen.testing.report import Failure, Report, TestRecord
 from regreen.testing.seal.allowed import allowed_in
