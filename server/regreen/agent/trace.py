@@ -56,10 +56,10 @@ class TraceWriter:
 
 
 def read_trace(path: Path) -> list[dict[str, Any]]:
-    """All events of a trace. A cut last line is left out. Raises UsageError when it is no trace."""
+    """All events of a trace. A cut last line is left out, and what is no event. Raises UsageError when it is no trace."""
     try:
         events = list(_lines(path))
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise UsageError(f"Cannot read the trace {path}: {error}") from error
     if not any(event.get("event") == "started" for event in events):
         raise UsageError(f"{path} is not a trace of a run: it has no `started` line.")
@@ -67,13 +67,14 @@ def read_trace(path: Path) -> list[dict[str, Any]]:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    for line in path.read_text(encoding="utf-8").split("\n"):
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict):
-            yield event
+    with path.open("rb") as file:
+        for line in file:  # as bytes: a kill may cut the last line inside a character
+            try:
+                event = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(event, dict):
+                yield event
 
 
 def span_event(activity: str, begin: float, end: float) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from regreen.agent.trace import read_trace
 from regreen.errors import RegreenError, UsageError
 from regreen.run.resume import trace_path
 from regreen.run.show_page import page
-from regreen.run.story import INCOMPLETE, Story, cache_words, tell
+from regreen.run.story import INCOMPLETE, Event, Story, cache_words, tell
 from regreen.run.terminal import TerminalChannel
 
 
@@ -25,7 +25,7 @@ def show(name: str, html: Path | None) -> int:
     if html is None:
         channel = TerminalChannel()
         for event in events:
-            channel.emit(event)
+            _emit(channel, event)
         _close(channel, story)
         return 0
     text = page(story)
@@ -42,6 +42,15 @@ def show(name: str, html: Path | None) -> int:
     return 0
 
 
+def _emit(channel: TerminalChannel, event: Event) -> None:
+    """Show an event; one that a damaged trace holds in another shape is named, and the rest goes on."""
+    try:
+        channel.emit(event)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        text = f"A line of the trace cannot be shown: {event.get('event')}, {event.get('at')} s."
+        channel.emit({"event": "note", "level": "warning", "text": text})
+
+
 def _close(channel: TerminalChannel, story: Story) -> None:
     """What the whole run used, below its steps."""
     prompt, cached, generated = story.tokens()
@@ -52,7 +61,7 @@ def _close(channel: TerminalChannel, story: Story) -> None:
     ]
     if limits := story.budget:
         lines.append(
-            f"Budget: step {limits.get('steps')} of {limits.get('max_steps')} · "
+            f"Budget: step {limits.get('steps', 0):g} of {limits.get('max_steps', 0):g} · "
             f"{limits.get('tokens', 0):,} of {limits.get('max_tokens', 0):,} tokens · "
             f"{seconds['model'] + seconds['tests']:.1f} of {limits.get('max_seconds', 0):.0f} s"
         )

@@ -89,7 +89,11 @@ def _outcome(story: Story) -> str:
             f'<section class="outcome mid"><strong>{_text(_words(story))}</strong><p>{text}</p></section>\n'
         )
     explanation = str(outcome.get("explanation", ""))
-    rest = str(outcome.get("summary", "")).split("\n")[1:]
+    first, *rest = str(outcome.get("summary", "")).split("\n")
+    if (
+        story.name == "not_verified"
+    ):  # the explanation is the model's; why nothing is verified stands here alone
+        rest = [first.partition(": ")[2] or first, *rest]
     more = "\n".join(line for line in rest if line and line not in explanation)
     badge = (
         f' <span class="badge">confidence: {_text(outcome["confidence"])}</span>'

@@ -130,12 +130,14 @@ def _take(story: Story, event: Event) -> None:
         story.steps.append(Step(_int(event.get("n")), at))
     elif kind == "reply":
         step.text = str(event.get("text") or step.text)
-        step.usage = _object(event.get("usage"))
+        step.usage = {name: int(count) for name, count in _numbers(event.get("usage")).items()}
         step.seconds = _float(event.get("seconds"))
         step.speed = _float(_object(event.get("speed")).get("written_per_second"))
     elif kind == "text" and not step.usage:
         step.text += str(event.get("delta", ""))
-    elif kind in ("outcome", "evidence", "budget"):
+    elif kind == "budget":
+        story.budget = _numbers(event)
+    elif kind in ("outcome", "evidence"):
         setattr(story, kind, event)
     elif kind == "span":
         story.spans.append(
@@ -164,9 +166,22 @@ def _object(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
+def _numbers(value: object) -> dict[str, float]:
+    """The numbers in an object; what else stands there, in a damaged trace, is left out."""
+    return {name: number for name, number in _object(value).items() if _is_number(number)}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < _MOST
+
+
+_MOST = 1e15
+"""More is no count and no time, and neither are infinity and what is no number."""
+
+
 def _int(value: object) -> int:
-    return int(value) if isinstance(value, (int, float)) else 0
+    return int(cast(float, value)) if _is_number(value) else 0
 
 
 def _float(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0
+    return float(cast(float, value)) if _is_number(value) else 0.0

@@ -52,11 +52,12 @@ class TerminalChannel:
         if self._drawing and not (kind == "progress" and event.get("percent") is not None):
             self._drawing = False
             self._console.print()
+        show = getattr(self, f"_show_{kind}", None)
+        if show is None:
+            return
         if kind != "text":
             self._end_stream()
-        show = getattr(self, f"_show_{kind}", None)
-        if show is not None:
-            show(event)
+        show(event)
 
     def _shown(self, text: str) -> str:
         return writable(visible(text), self._console.encoding)
@@ -155,8 +156,9 @@ class TerminalChannel:
         self._print(first, "bold green" if good else "bold red")
         if rest:
             self._print(rest)
-        if event.get("run") and event.get("edits"):
-            self._print(f"Take it back with: regreen undo {event['run']}", "dim")
+        undo = f"regreen undo {event.get('run')}"
+        if event.get("run") and event.get("edits") and undo not in rest:
+            self._print(f"Take it back with: {undo}", "dim")
 
     def close_with(self, lines: Sequence[str], warning: str) -> None:
         """Lines below a whole run, and what is wrong with it, if anything."""

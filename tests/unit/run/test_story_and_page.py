@@ -231,6 +231,75 @@ def test_lines_of_a_trace_that_make_no_sense_do_not_keep_it_from_being_shown() -
     assert "<h1>" in page(tell(odd))
 
 
+ODD: tuple[Any, ...] = (None, -1, "", "x", [], {}, [1], {"a": 1}, 10**30, float("nan"), float("inf"))
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_a_value_of_another_kind_hides_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], value: Any
+) -> None:
+    told: list[dict[str, Any]] = []
+    for event in events("Add to it"):
+        for name in event:
+            told += [{**event, name: value}] if name != "event" else []
+        told.append(event)
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text("".join(json.dumps(event) + "\n" for event in told))
+    assert show(str(trace), None) == 0
+    assert "Add to it" in capsys.readouterr().out
+    assert show(str(trace), tmp_path / "run.html") == 0
+    assert "Add to it" in (tmp_path / "run.html").read_text(encoding="utf-8")
+
+
+def test_a_line_that_cannot_be_shown_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "trace.jsonl"
+    told = [{"event": "started", "at": 0.0}, *events()[1:]]
+    trace.write_text("".join(json.dumps(event) + "\n" for event in told))
+    show(str(trace), None)
+    assert "A line of the trace cannot be shown: started, 0.0 s." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "left", [b'{"event": "text", "delta": "gr\xc3', b"\x00\x00\x00", b"{" * 5, b"\xff\xfe"]
+)
+def test_a_trace_that_was_cut_in_the_middle_is_shown_up_to_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], left: bytes
+) -> None:
+    trace = tmp_path / "trace.jsonl"
+    whole = "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in events("größer")[:-1])
+    trace.write_bytes(whole.encode() + left)
+    assert show(str(trace), None) == 0
+    assert "größer" in (out := capsys.readouterr().out) and INCOMPLETE.capitalize() in out
+    assert "größer" in page(tell(read_trace(trace)))
+
+
+def test_what_is_not_verified_says_why_on_its_page_too() -> None:
+    outcome = {
+        "event": "outcome",
+        "outcome": "not_verified",
+        "explanation": "It divides by the number now.",
+        "summary": "Not verified: There are no tests. What a check printed: 3.0\nNo file was changed.",
+    }
+    text = page(tell([*events()[:-1], outcome]))
+    assert "There are no tests. What a check printed: 3.0" in text
+    assert "It divides by the number now." in text and "No file was changed." in text
+
+
+def test_text_that_streams_stays_on_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "trace.jsonl"
+    stream = [
+        {"event": "step", "n": 1},
+        {"event": "text", "delta": "It adds "},
+        {"event": "span", "activity": "model", "begin": 0.0, "end": 1.0},
+        {"event": "text", "delta": "twice."},
+        {"event": "note", "text": "next"},
+    ]
+    told = [events()[0], *stream]
+    trace.write_text("".join(json.dumps(event) + "\n" for event in told))
+    show(str(trace), None)
+    assert "It adds twice.\nnext\n" in capsys.readouterr().out
+
+
 def test_a_changed_line_shows_where_it_changes() -> None:
     html = diff_html("-x = quantity\n+x += quantity\n")
     assert 'class="del">-x = quantity' in html
