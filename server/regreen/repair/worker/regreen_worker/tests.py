@@ -44,6 +44,15 @@ class Compared:
         self.last = self.inner = self._inner_last = None
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config: Any) -> None:
+        """Take out, once its options are read, the plugin that runs failing tests again: nothing runs again here, and
+        where xdist is there too it starts a thread, beside which this process could not be forked."""
+        plugin = config.pluginmanager.get_plugin("rerunfailures")
+        if plugin is not None:
+            config.pluginmanager.unregister(plugin)
+            config.addinivalue_line("markers", "flaky(...): of pytest-rerunfailures")
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         """Only subtests ask for reports here."""
         error = call.excinfo.value if call.excinfo is not None else None
