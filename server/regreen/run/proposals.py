@@ -23,7 +23,7 @@ from regreen.workspace.changes import Changes, FileChange
 from regreen.workspace.draft import Draft
 from regreen.workspace.names import PathRefused
 from regreen.workspace.root import Workspace
-from regreen.workspace.writer import Conflict, Writer
+from regreen.workspace.writer import CannotWrite, Conflict, Writer
 
 _RANK = {"fixed": 4, "forward": 3, "changed": 2, "same": 1, "worse": 0}
 
@@ -354,9 +354,9 @@ class Desk:
                 else:
                     self._writer.write(change)
                 done.append(change)
-        except (Conflict, PathRefused, OSError):
-            for change in reversed(done):
-                self._writer.take_back(change)
+        except (Conflict, PathRefused, OSError) as error:
+            if stay := " and ".join(c.path for c in done[::-1] if not self._writer.take_back(c)):
+                raise CannotWrite(f"{error}. {stay} stay written: `regreen undo` helps") from error
             raise
 
     def _unsaved(self, change: FileChange) -> bool:

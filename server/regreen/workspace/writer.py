@@ -79,15 +79,19 @@ class Writer:
             self._workspace.folder, entry, [data] if change.base is None else [change.base, data]
         )
 
-    def take_back(self, change: FileChange) -> None:
+    def take_back(self, change: FileChange) -> bool:
         """Undo one `write` of this writer, when a later file of the same proposal could not be written. What the
-        person changed since, and what the editor wrote, is left alone."""
+        person changed since, and what the editor wrote, is left alone. False when the disk does not allow it."""
         if change.path not in self._own:
-            return
+            return True
         number, made = self._own.pop(change.path)
         with contextlib.suppress(Conflict, FileNotFoundError):
-            self._put(change.path, encoded(change), change.base, number)
+            try:
+                self._put(change.path, encoded(change), change.base, number)
+            except PathRefused:
+                return False
             remove_empty(self._workspace.folder, made)
+        return True
 
     def _put(
         self, path: str, before: bytes | None, after: bytes | None, undoes: int = 0

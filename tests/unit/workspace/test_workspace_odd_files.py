@@ -6,6 +6,7 @@ import os
 import struct
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,6 +143,27 @@ def test_one_file_of_several_is_taken_back(place: Place):
     assert (place.read("a.py"), place.read("b.py")) == (NEW.encode(), OLD)
     assert undo(place.journal_folder, "run-1") == [("a.py", "restored"), ("b.py", "as before")]
     assert place.read("a.py") == OLD
+
+
+def test_a_disk_that_fails_in_the_midst_of_a_proposal_is_no_reason_to_forget_the_file_before(place: Place):
+    place.write("a.py")
+    place.root.chmod(0o555)
+    change = FileChange("a.py", OLD.decode(), NEW, OLD)
+    real = os.open
+
+    def full(path: Any, flags: int, *more: Any, **named: Any) -> int:
+        if flags & os.O_CREAT and str(path).endswith(".regreen"):
+            raise OSError(28, "No space left on device")
+        return real(path, flags, *more, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "open", full)
+        assert place.writer.take_back(change) is False
+    place.root.chmod(0o755)
+    place.journal.close()
+    assert place.read() == NEW.encode()
+    assert undo(place.journal_folder, "run-1") == [("a.py", "restored")]
+    assert place.read() == OLD
 
 
 def test_undo_takes_back_what_it_can_and_names_the_rest(place: Place):
