@@ -9,6 +9,9 @@ from regreen.repair.operators.site import Hints
 from regreen.repair.patch import Failure
 from regreen.testing.report import Report
 
+PASSES_NOW = "the test failed at first and passes now, with nothing changed: it is flaky, or depends on the tests around it"
+"""Why there is nothing to search for where a test that failed does not fail."""
+
 
 def ended_how(report: Report | None) -> str:
     """How the test ended its process before any edit, "" when it did not: there are no lines to search then."""

@@ -14,7 +14,7 @@ from regreen.repair.choice import in_order
 from regreen.repair.examine import examine
 from regreen.repair.frontier import Edits, Frontier
 from regreen.repair.ground import SearchGround
-from regreen.repair.learned import ended_how, hints_of, limits
+from regreen.repair.learned import PASSES_NOW, ended_how, hints_of, limits
 from regreen.repair.localise import near, ochiai, ranked, with_frames
 from regreen.repair.patch import Failure, Findings, Patch, pairs, parts_of
 from regreen.repair.warm import Answer, Opened, WarmRunner
@@ -28,6 +28,8 @@ LONG_GRACE = 2.0
 """The same while another failing test of the file is not mended by any survivor: likely it is the same bug."""
 LOOKED_AT = 40
 """Candidates that are heard of before that time counts, and four times that time at most: for busy machines."""
+UNLIKELY = 0.3
+"""When no edit that passes is likelier than this, three times as many others are heard of."""
 MOST_SURVIVORS = 12
 MOST_BASES = 8
 """Edits that move the failure and get a second edit tried on top."""
@@ -126,7 +128,7 @@ class Search:
             self.found.reason = "the failing test does not end by itself"
             failing = [name for name in mine if name not in outcome]
         if not failing:
-            self.found.reason = ended_how(self.ground.baseline()) or "the test does not fail here"
+            self.found.reason = ended_how(self.ground.baseline()) or PASSES_NOW
             return False
         keep = [name for name, fact in outcome.items() if fact["outcome"] == "passed"]
         also = [n for n, f in outcome.items() if f["outcome"] in ("failed", "timeout") and n not in mine]
@@ -277,9 +279,10 @@ class Search:
             return True
         if not self._first_survivor:
             return False
-        best = max(len(patch.green) for patch in self.found.survivors)
-        grace = GRACE if best == self._also else LONG_GRACE
-        enough = self.found.tried - self._tried_before >= LOOKED_AT
+        best = max(self.found.survivors, key=lambda patch: (len(patch.green), patch.score))
+        grace = GRACE if len(best.green) == self._also else LONG_GRACE
+        wanted = LOOKED_AT if best.score >= UNLIKELY else 3 * LOOKED_AT
+        enough = self.found.tried - self._tried_before >= wanted
         return now > self._first_survivor + (grace if enough else 4 * grace)
 
     async def _try(self, score: float, edits: Edits) -> tuple[float, Edits, Answer]:

@@ -135,7 +135,7 @@ def predicates(site: Site) -> list[tuple[str, float]]:
         if not signature.predicate or len(signature.parameters) > 1:
             continue
         if signature.method:
-            owners = ["self", *names]
+            owners = [*(["self"] if signature.name in site.own_attributes() else []), *names]
             asked = [
                 f"{o}.{signature.name}({n})"
                 for o in owners[:4]

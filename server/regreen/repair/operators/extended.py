@@ -64,6 +64,8 @@ def _of_owner(site: Site, test: ast.expr) -> list[tuple[str, float]]:
         for name in [n for n in dict.fromkeys(held) if n not in used][:10]:
             found += [(f"{owner}.{name}", 1.0), (f"not {owner}.{name}", 1.0)]
         for signature in site.project.signatures.values():
+            if owner == "self" and signature.name not in site.own_attributes():
+                continue
             if signature.method and signature.predicate and len(signature.parameters) < 2:
                 given = site.names[:4] if signature.parameters else [""]
                 weight = 1.6 if signature.name in site.project.uncalled else 1.0
