@@ -15,6 +15,8 @@ from regreen.errors import UsageError
 from regreen.testing.report import Report
 
 _WINDOWS = os.name == "nt"
+_VERSION = re.compile(r"\w[\w.+-]*(?:/\w[\w.+-]*)*")
+"""A version as pyenv names its folder; the file that says it comes with the workspace, and may say anything."""
 
 
 def find_interpreter(workspace: Path, setting: str | None = None) -> Path:
@@ -185,7 +187,7 @@ def _behind_shim(python: Path, workspace: Path) -> Path:
     exact = re.fullmatch(r"python(\d+\.\d+)", python.name)
     if exact:
         wanted = [version for version in wanted if f"{version}.".startswith(f"{exact[1]}.")] + [exact[1]]
-    for version in filter(None, wanted):
+    for version in filter(_VERSION.fullmatch, wanted):
         for prefix in sorted((root / "versions").glob(f"{version}*"), reverse=True):
             if _usable(_in_prefix(prefix)):
                 return _in_prefix(prefix)

@@ -123,6 +123,10 @@ def test_without_any_environment_a_python_is_found_that_is_no_shim(
     assert find_interpreter(project) == wanted
     (project / ".python-version").write_text("3.9.1\n")
     assert find_interpreter(project) == versions / "3.9.1/bin/python"
+    elsewhere = environment(tmp_path / "elsewhere")
+    for odd in (str(elsewhere.parent.parent), "../../elsewhere", "**", "[", "~"):
+        (project / ".python-version").write_text(odd + "\n")
+        assert find_interpreter(project) == wanted
 
 
 def test_a_shim_that_names_a_version_stands_for_that_version(
