@@ -41,9 +41,9 @@ from regreen.run.telling import Teller
 from regreen.run.turn import turn
 from regreen.run.warming import warm
 from regreen.settings import RunSettings
-from regreen.testing.doctests import is_doctest
+from regreen.testing.doctests import lock_target
 from regreen.testing.evidence import gather
-from regreen.testing.judge import Judge
+from regreen.testing.judge import Judge, Patience
 from regreen.testing.report import Failure
 from regreen.testing.runner import TestRunner
 from regreen.testing.seal.allowed import Widened
@@ -84,10 +84,7 @@ class Session:
         self.run = defaults.new_run_id()
         self.outcome: OutcomeName = "error"
         self._workspace = workspace
-        if is_doctest(target):
-            workspace.policy.lock_examples(target.path)
-        else:
-            workspace.policy.lock(target.path)
+        lock_target(workspace.policy, target)
         self._python = python
         self._settings = settings
         self._channel = channel
@@ -188,7 +185,8 @@ class Session:
             runner = TestRunner(self._python, self._workspace.root, seal, self._folders.scratch)
             stack.push_async_callback(runner.aclose)
             whole, strict = self._settings.tests == "all", self._settings.approval == "never"
-            judge = Judge(runner, trial, self.target, locked=self._locked, whole=whole, strict=strict)
+            patience = Patience.within(self._budget.allowance.seconds)
+            judge = Judge(runner, trial, self.target, self._locked, patience, whole, strict)
             judge.examples_locked = self._workspace.policy.examples_locked
             ground = self._ground(seal, judge)
             model = await self._choose_model(ground)
@@ -242,6 +240,10 @@ class Session:
         )
         told = self._earlier.told() if self._earlier else ""
         stop = await self._agent.run(prompt.opening(evidence.render(), told, self._system))
+        if isinstance(stop, Stuck) and (unsteady := await judge.unsteady()):
+            return Stuck(
+                f"{self.target.nodeid} {unsteady}. Look for what it leaves to chance or to others. {stop}"
+            )
         if isinstance(stop, Stuck) and desk.rejected:
             return Rejected(f"The last proposal was rejected, and there was nothing else to show. {stop}")
         return stop

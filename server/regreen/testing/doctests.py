@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from regreen.testing.folding import folded
 from regreen.testing.target import Target
+from regreen.workspace.policy import Policy
 
 Example = tuple[str, str, str, tuple[tuple[int, bool], ...]]
 """What is typed, what is to be seen, the exception's text, options."""
@@ -33,6 +34,14 @@ def is_doctest(target: Target) -> bool:
         return False
     name = target.names[0]
     return "." in name or name in _modules(target.path)
+
+
+def lock_target(policy: Policy, target: Target) -> None:
+    """Lock the target's file, or of a doctest in a file of code its examples."""
+    if is_doctest(target):
+        policy.lock_examples(target.path)
+    else:
+        policy.lock(target.path)
 
 
 def _modules(path: str) -> list[str]:

@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from regreen.testing.before import Before
 from regreen.testing.doctests import examples_lost, is_doctest
 from regreen.testing.doubts import with_doubt
+from regreen.testing.patience import Patience
 from regreen.testing.progress import compare
 from regreen.testing.reach import ImportGraph
 from regreen.testing.report import Failure, Outcome, Report, TestRecord
@@ -31,19 +31,6 @@ _WORST: dict[Outcome, int] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long the judge looks. Seconds, except `reruns`: how often a target that seems flaky must pass in a row.
-
-    `whole` is for one run of all tests, where these are to be run.
-    """
-
-    target: float = 60.0
-    wider: float = 60.0
-    whole: float = 300.0
-    reruns: int = 4
-
-
 class Judge:
     """Judges changes for one target. `locked` says of a path that it may not change (tests, their configuration);
     with `whole` no test of the project may break, be it reached or not; with `strict` a doubtful pass is no fix.
@@ -57,7 +44,6 @@ class Judge:
         runner: TestRunner,
         trial: Trial,
         target: Target,
-        *,
         locked: Callable[[str], bool] | None = None,
         patience: Patience | None = None,
         whole: bool = False,
@@ -120,6 +106,15 @@ class Judge:
         self._unsteady = True
         report = await self._runner.run(tree, [self._target.nodeid], wall=self._patience.target)
         self.flaky |= not self._failing(report)
+
+    async def unsteady(self) -> str:
+        """What a target does that failed and then passed with nothing changed, as a clause; "" for any other."""
+        if self._broadening is not None and self._unsteady:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._broadening.wait(), self._patience.target)
+        if self.flaky:
+            return "is flaky: it failed, and then passed with nothing changed"
+        return "fails by itself and passes with the other tests of its file" if self._unsteady else ""
 
     def _code_that_ran(self) -> list[str]:
         """Files of code that the target executed; a doctest's own is one of them."""
