@@ -40,6 +40,9 @@ _PATCHES = (
     "search_replace",
 )
 
+_CHANGES = re.compile(r"old|new|repl|dest|change|updat|fix|correct|after|before|insert", re.IGNORECASE)
+"""An argument with such a name says that a text is to be changed, not written as a whole."""
+
 
 def fit(asked: Asked, scene: Scene, depth: int = 0) -> list[Asked] | Fault:
     """The call with real names and types; more than one when a list of edits or paths was given."""
@@ -176,7 +179,14 @@ def _rerouted(tool: str, values: dict[str, Any], scene: Scene) -> str:
     others = [
         one.name
         for one in scene.tools.specs.values()
-        if one.name != tool and _rich(one) and _complete(one, values) and not _rich_and_complete(spec, values)
+        if one.name != tool
+        and _rich(one)
+        and _complete(one, values)
+        and not _rich_and_complete(spec, values)
+        and not (
+            tool == "edit_file"
+            and any(_CHANGES.search(key) for key in values if key_of(one.name, key) != "content")
+        )
     ]
     if len(others) != 1:
         return tool

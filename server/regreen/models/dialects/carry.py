@@ -133,6 +133,8 @@ def _bad_path(tool: str, path: paths.Path, given: dict[str, Any], scene: Scene) 
         if key in ("find", "replace", "content")
     }
     example = corrective.call(tool, path=closest, **others) if closest else scene.next_call()
+    if closest and any(checks.is_placeholder(value, closest) for value in others.values()):
+        example = scene.edit_call(closest)
     if path.problem == "placeholder":
         wrong = f"The path {corrective.quoted(path.text, 80)} is a placeholder from documentation, not a real file.{listed}"
         if not real:

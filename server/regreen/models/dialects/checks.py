@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any
+import textwrap
+from typing import Any, cast
 
 from regreen.models.dialects import corrective, paths
 from regreen.models.dialects.corrective import Scene
@@ -68,6 +69,27 @@ def placeholder_in(text: str, known: str = "") -> str:
         ):
             return line
     return ""
+
+
+def elided(code: str, known: str = "") -> bool:
+    """Whether a `...` stands for statements that are not shown: beside others in one body, where the file has none so."""
+    if "..." not in code:
+        return False
+    tree = tree_of(textwrap.dedent(code).strip("\n"))
+    if tree is None:
+        return False
+    for node in ast.walk(tree):
+        for body in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+            if isinstance(body, list) and _leaves_out(cast("list[ast.stmt]", body)):
+                return not (known and elided(known))
+    return False
+
+
+def _leaves_out(body: list[ast.stmt]) -> bool:
+    values = [
+        one.value.value for one in body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+    ]
+    return ... in values and len(body) > len(values)
 
 
 def is_placeholder(text: str, path: str) -> bool:
@@ -137,6 +159,9 @@ def check_write(arguments: dict[str, Any], scene: Scene, tests_locked: bool) -> 
             path,
             f"content is empty, so '{path}' would be emptied; nothing was written. Change only the lines that differ:",
         )
+    if is_python(path) and elided(content, old):
+        return _bad(scene, path, f"A line `...` in the text for '{path}' stands for code that is not shown; nothing was written."
+                    " Send the whole text, or only the lines that differ:")  # fmt: skip
     if is_python(path) and (error := syntax_error(content)):
         return not_python(scene, path, content, error)
     return _cheat(path, content, old, scene)
@@ -176,6 +201,9 @@ def check_edit(arguments: dict[str, Any], scene: Scene, tests_locked: bool) -> F
         if line and not (name == "replace" and line.strip() in find and line.strip() in old):
             return _bad(scene, path, f"The line {corrective.quoted(line.strip(), 80)} in {name} stands for code that is not shown,"
                         f" so '{path}' was not changed. Send only the lines that differ, whole:")  # fmt: skip
+    if is_python(path) and elided(replace, find):
+        return _bad(scene, path, f"A line `...` in replace stands for code that is not shown, so '{path}' was not changed."
+                    " Send only the lines that differ, whole:")  # fmt: skip
     return _cheat(path, replace, find + old, scene)
 
 

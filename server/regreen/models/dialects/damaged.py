@@ -83,7 +83,7 @@ def repaired_fragment(path: str, text: str) -> str:
 
 
 def _suspect(text: str) -> bool:
-    return bool(re.search(r"[\\&`]|^[ \t]*(?:[+-]|L?\d)", text, re.MULTILINE) or ODD.search(text))
+    return bool(re.search(r"[\\&`]|^[ \t]*(?:[+-]|L?\d|<\w)", text, re.MULTILINE) or ODD.search(text))
 
 
 def _impossible(text: str) -> bool:
@@ -178,6 +178,12 @@ def _prompts(text: str) -> str | None:
         if marked and all(re.match(pattern, line) for line in marked):
             return "\n".join(re.sub(pattern, "", line) for line in lines)
     return None
+
+
+def _element(text: str) -> str | None:
+    """What is inside one element around all: `<find>…</find>`."""
+    found = re.fullmatch(r"\s*<([A-Za-z_]\w*)>\n?(.*?)\n?</\1>\s*", text, re.DOTALL)
+    return found.group(2) if found else None
 
 
 def _backticks(text: str) -> str | None:
@@ -342,6 +348,7 @@ _FILE_REPAIRS: tuple[Repair, ...] = (
 )
 _FRAGMENT_REPAIRS: tuple[Repair, ...] = (
     _fence_of_fragment,
+    _element,
     _backticks,
     _line_numbers,
     _plus,

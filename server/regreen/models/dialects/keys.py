@@ -23,13 +23,19 @@ _NAMES: dict[str, dict[str, str]] = {
         original_text before from target_text match text_to_find old_code old_content find_text to_replace needle
         text_to_replace pattern original_code original_content string_to_replace search_for current current_code
         search_content find_string from_text existing existing_code oldcode oldvalue old_value old_lines old_snippet
-        search_pattern what target_code original_snippet old_block""",
+        search_pattern what target_code original_snippet old_block code_to_replace code_to_find old_line find_str find_code
+        find_block find_content search_str search_code buggy buggy_code broken_code incorrect incorrect_code wrong wrong_code
+        existing_content existing_text original_string original_str original_line original_lines original_block
+        match_text before_text before_code replace_from""",
     },
     "replace": {
         "edit_file": """replace new new_string new_str new_text replacement replace_with replace_text updated after to
         with new_code new_content replacement_text updated_code with_text new_value replace_string to_text by
         replace_block replacement_code replacement_string updated_content new_lines substitute new_snippet
-        modified modified_code replace_content updated_text fixed fixed_code new_block""",
+        modified modified_code replace_content updated_text fixed fixed_code new_block new_line replace_str replace_code
+        replacement_line replacement_lines replacement_content correct correct_code corrected corrected_code corrected_text
+        fixed_content fixed_text updated_string updated_line updated_lines updated_block updated_snippet after_text
+        after_code replace_to revised revised_code""",
     },
     "content": {
         "write_file": """content contents text code body data file_text file_content file_contents source new_content

@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,}\])]|$))")
 _WORD = re.compile(r"(?:true|false|null|none|undefined|nan)\b", re.IGNORECASE)
 _BARE = re.compile(r"[\w./\\@*~-][\w./\\@*~: -]*")
 _NEXT_KEY = re.compile(r"""\s*(?:["'“‘`][^"'“”‘’`\n:]{1,40}["'”’`]|[A-Za-z_]\w*)\s*(?:[:=]|：)""")
-_AFTER_COMMA = re.compile(r"""\s*(?:[},\])]|$|//|\#|["']?\w*["']?\s*\Z)""")
+_AFTER_COMMA = re.compile(r"""\s*(?:[},\])]|$|//|/\*|\#|["']?\w*["']?\s*\Z)""")
 _CONCATENATION = re.compile(r"""\s*\+\s*(?=["'`])""")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\", "/": "/", "`": "`"}

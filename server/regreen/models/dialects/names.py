@@ -16,7 +16,8 @@ _ALIASES: dict[str, str] = {
         read view cat open open_file view_file get_file file_read fs_read load_file show_file get_file_content
         get_file_contents get_contents read_text_file file_reader read_file_content read_file_contents read_source
         show print_file display_file head tail read_lines read_code file_view readfile open_and_read_file
-        read_many_files read_multiple_files""",
+        read_many_files read_multiple_files fetch_file fetch_file_content view_code get_code inspect_file examine_file
+        retrieve_file open_code view_source show_code""",
     "write_file": """
         write create create_file new_file save_file save write_to_file file_write fs_write overwrite_file put_file
         add_file file_create make_file write_text_file create_new_file writefile rewrite_file write_code write_content
@@ -26,7 +27,8 @@ _ALIASES: dict[str, str] = {
         modify_file modify update_file update patch_file replace_text replace_string replace_string_in_file file_edit
         multi_edit apply_edit change_file edit_block apply_diff edit_code insert_edit_into_file fs_edit editfile
         replace_code update_code fix_file edit_files apply_patch patch str_replace_edit apply_edits change
-        str_replace_editor str_replace_based_edit_tool text_editor edit_text_file replace_lines multiedit""",
+        str_replace_editor str_replace_based_edit_tool text_editor edit_text_file replace_lines multiedit modify_code change_code fix_code correct_file replace_block edit_function
+        update_function search_and_replace_in_file""",
     "list_files": """
         ls dir list list_dir list_directory listdir list_folder tree get_files list_directory_contents view_directory
         list_file read_directory read_dir file_list directory_tree glob show_files list_project_files fs_list
@@ -38,7 +40,7 @@ _ALIASES: dict[str, str] = {
     "run_tests": """
         test pytest run_test tests runtests execute_tests execute_test run_pytest run_unit_tests test_runner
         run_all_tests run_test_file run_test_suite run_the_tests runtest check_tests run_test_case run_unittest
-        unittest run_specific_test verify_tests""",
+        unittest run_specific_test verify_tests test_run rerun_test rerun_tests retest execute_pytest""",
 }
 _BY_ALIAS = {alias: tool for tool, words in _ALIASES.items() for alias in words.split()}
 

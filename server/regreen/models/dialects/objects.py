@@ -20,6 +20,7 @@ _ARGUMENT_KEYS = (
 _LIST_KEYS = (
     "tool_calls", "calls", "actions", "tool_uses", "function_calls", "toolCalls", "tools", "commands", "steps", "plan",
     "functions", "tool_call", "function_call", "action", "function", "tool", "message", "choices", "response", "output", "next_action",
+    "command", "call", "name",
 )  # fmt: skip
 _AS_KNOWN = {key.lower(): key for key in (*_NAME_KEYS, *_ARGUMENT_KEYS, *_LIST_KEYS)}
 _RESULT_ROLES = frozenset(("tool", "user", "function", "system", "observation"))

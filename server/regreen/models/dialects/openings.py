@@ -76,8 +76,25 @@ CALL_KEYS = frozenset(
         "comment",
         "description",
         "observation",
+        "tool_call_id",
+        "call_id",
+        "tool_use_id",
+        "status",
+        "confidence",
+        "reason",
+        "rationale",
+        "think",
+        "goal",
+        "task",
+        "next_step",
+        "assistant",
     ]
 )
+CALL_IN_CODE = re.compile(
+    r"""[\[{\s]*["'](?:name|tool|tool_name|function|action)["']\s*:\s*["'][\w.-]+["']\s*,\s*["'](?:arg|param|input|action_input)""",
+    re.I,
+)
+"""A call as JSON at the start of a block that says it is Python."""
 NAME_BEFORE = re.compile(
     r"(?P<strong>to=|<\|?tool[▁_]sep\|?>|<｜tool▁sep｜>|\[TOOL_CALLS\]\s*|<function=|Action\s*:\s*\**|call:|<\|tool_call_begin\|>|>>>)?"
     r"(?P<name>[A-Za-z_][\w.-]{1,60}(?::\d+)?)[`\"'*]*\s*"

@@ -8,7 +8,7 @@ from typing import Any, cast
 from regreen.agent.conversation import ToolSpec
 from regreen.models.dialects import corrective, lenient, tagged
 from regreen.models.dialects.corrective import Scene
-from regreen.models.dialects.keys import NOTHING
+from regreen.models.dialects.keys import NOTHING, is_argument
 from regreen.models.dialects.reading import Fault, as_list, as_mapping, is_mapping
 
 _WRAPPERS = frozenset(
@@ -48,6 +48,7 @@ SCHEMA_WORDS = frozenset(
         "$schema",
     ]
 )
+_PAIRS = ({"name", "value"}, {"key", "value"}, {"parameter", "value"}, {"argument", "value"})
 
 
 def unpacked(value: object, scene: Scene, tool: str = "") -> list[dict[str, Any]] | Fault:
@@ -66,6 +67,8 @@ def unpacked(value: object, scene: Scene, tool: str = "") -> list[dict[str, Any]
             items = as_list(value)  # pyright: ignore[reportUnknownArgumentType]
             if items and all(is_mapping(item) for item in items):
                 objects = [as_mapping(item) for item in items]
+                if named := _named(objects):
+                    return [named]
                 if len(objects) > 1 and len({key for one in objects for key in one}) == sum(
                     map(len, objects)
                 ):
@@ -78,6 +81,18 @@ def unpacked(value: object, scene: Scene, tool: str = "") -> list[dict[str, Any]
             return [given]
         value = inner
     return [as_mapping(value)]
+
+
+def _named(objects: list[dict[str, Any]]) -> dict[str, Any]:
+    """Arguments as a list of names and values, `[{"name": "path", "value": "a.py"}]`; {} when it is something else."""
+    if not all(set(one) in _PAIRS for one in objects):
+        return {}
+    pairs = [(next(one[key] for key in one if key != "value"), one["value"]) for one in objects]
+    return (
+        {str(name): value for name, value in pairs}
+        if all(is_argument(str(name)) for name, _ in pairs)
+        else {}
+    )
 
 
 def _unwrapped(given: dict[str, Any], tool: str) -> object | None:

@@ -123,11 +123,22 @@ def _inside(path: str, known: tuple[str, ...], first: int | None, last: int | No
     if plain == ".." or plain.startswith("../"):
         return Path(path, "outside", _closest(plain.replace("../", ""), known))
     if known and plain not in known:
+        plain = _undecorated(plain, known)
+    if known and plain not in known:
         ends = [name for name in known if name.endswith("/" + plain) or plain.endswith("/" + name)]
         ends = ends or [name for name in known if name.lower() == plain.lower()]
         if len(ends) == 1 and not any(name.startswith(plain + "/") for name in known):
             plain = ends[0]
     return Path(plain, first=first, last=last)
+
+
+def _undecorated(path: str, known: tuple[str, ...]) -> str:
+    """The known path among marks and remarks: `(a.py)`, `**a.py**`, `a.py (the whole file)`, or as a module, `shop.cart`."""
+    bare = re.sub(r"\s+\([^()]*\)$", "", path).strip("*()[]{}<>.,;:!\"'` ")
+    if bare in known:
+        return bare
+    module = bare.replace(".", "/") + ".py"
+    return module if "/" not in bare and module in known else path
 
 
 def _relative(path: str, written: str, known: tuple[str, ...], first: int | None, last: int | None) -> Path:

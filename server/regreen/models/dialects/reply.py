@@ -32,6 +32,20 @@ _CUT_SHORT = frozenset(
 )
 _ENDED = frozenset(("stop", "tool_calls", "end_turn", "eos", "stop_sequence", "function_call"))
 
+_OLD = re.compile(
+    r"\b(?:search|find|replace|change|this|old|before|from|original|current|instead of|the lines?)\b[^\n]*\s*\Z",
+    re.IGNORECASE,
+)
+_NEW = re.compile(
+    r"\b(?:to this|to|with|by|into|replace|new|after|becomes?|should be|fixed|corrected|updated)\b[^\n]{0,40}\s*\Z",
+    re.IGNORECASE,
+)
+_NOT_NEW = re.compile(
+    r"\b(?:leads?|results?|returns?|gives?|outputs?|prints?|errors?|fails?|raises?|shows?|see|because|due)\b",
+    re.IGNORECASE,
+)
+"""What stands above the first and between the two of a pair of code blocks that say what becomes what."""
+
 
 def read_unguarded(
     message: Mapping[str, Any],
@@ -230,10 +244,29 @@ def _from_blocks(
         asked += [
             one for one in outcome if (str(as_mapping(one.arguments).get("path")), _target(one)) not in known
         ]
+    if not asked and (pair := _old_and_new(text, found.blocks, scene)):
+        asked, used = [pair], found.blocks
     prose = _prose(text, found, used)
     if asked:
         return _reading(carry(asked, scene, tests_locked), prose, thinking)
     return _failed(fault, prose, thinking) if fault else None
+
+
+def _old_and_new(text: str, blocks: list[openings.Block], scene: Scene) -> Asked | None:
+    """`Change this: … to this: …`: two blocks, the first of which stands once in one file, as the words around them say."""
+    if len(blocks) != 2 or not all(one.closed for one in blocks):
+        return None
+    old, new = (one.code.strip("\n") for one in blocks)
+    before, between = text[: blocks[0].start][-200:], text[blocks[0].end : blocks[1].start]
+    held = [
+        path
+        for path, whole in scene.files.items()
+        if old.strip() and whole.replace("\r\n", "\n").count(old) == 1
+    ]
+    said = _OLD.search(before) and _NEW.search(between) and not _NOT_NEW.search(between)
+    if len(held) != 1 or old == new or len(between) > 200 or not said:
+        return None
+    return Asked("edit_file", {"path": held[0], "find": old, "replace": new})
 
 
 def _target(asked: Asked) -> str:

@@ -20,6 +20,7 @@ from regreen.models.dialects import (
 from regreen.models.dialects.closings import Closings
 from regreen.models.dialects.corrective import Scene
 from regreen.models.dialects.openings import (
+    CALL_IN_CODE,
     CALL_KEYS,
     CODE_LANGUAGES,
     DATA_LANGUAGES,
@@ -357,6 +358,7 @@ class _Scanner:
         end = closing.start() if closing else self.stop(inside)
         head = self.text[inside : min(end, inside + 400)].lstrip()
         data = language in DATA_LANGUAGES or (not language and self.opens_data(head))
+        data = data or (language in CODE_LANGUAGES and CALL_IN_CODE.match(head) is not None)
         if (
             data
             or edits.first("\n".join(head.split("\n")[:4])) >= 0
