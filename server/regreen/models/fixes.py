@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 
 from regreen.agent.conversation import ToolCall
 from regreen.agent.search import MOST_OPTIONS, Found, Option, differing
-from regreen.repair.choice import alike, compared
+from regreen.repair.choice import alike, compared, doubtful
 from regreen.repair.explain import call_arguments, sentence
 from regreen.repair.patch import Findings, Patch
 from regreen.repair.source import Edit
@@ -75,7 +75,7 @@ def sure(patch: Patch, found: Findings, more_edits: int = 0) -> str:
         unlikely=len(equal) - len(rivals),
         still_failing=max(0, found.also - len(patch.green)),
         compared=compared(patch, found.asked),
-        same_answer=len(passing) - len(equal),
+        doubtful=doubtful(patch, found.asked),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regreen.repair.patch import Asked, Patch
+from regreen.repair.patch import Asked, Behaviour, Patch
 
 BESIDE = 0.2
 """What the further spellings of one answer add to the likeliest of them."""
@@ -24,6 +24,8 @@ GENERAL = 0.3
 """How much it counts that an edit changes what is given for many inputs like those of failing tests: a bug is seldom one input."""
 SPARING = 2.0
 """How much it counts that an edit leaves what is given for inputs like those of passing tests."""
+LITTLE, MUCH = 0.2, 0.5
+"""Shares of inputs from which on what an edit gives speaks against it."""
 ENOUGH = 8
 """Changed inputs that have to be answered alike before two edits count as one answer."""
 
@@ -65,11 +67,24 @@ def _fits(patch: Patch, asked: Asked | None, most: int) -> float:
     raises = sum(_raised(seen.gives[i]) and not _raised(asked.was[i]) for i in fresh)
     strange = sum(not _raised(seen.gives[i]) and seen.gives[i][0] not in usual for i in fresh)
     share *= (1 - RAISES * raises / len(fresh)) * (1 - STRANGE * strange / len(fresh))
+    mended, disturbed = _changes(seen, asked)
+    return float(share * max(0.05, mended) ** GENERAL * (1 - disturbed) ** SPARING)
+
+
+def _changes(seen: Behaviour, asked: Asked) -> tuple[float, float]:
+    """Shares of the changed inputs like those of failing and of passing tests for which the edit makes a difference."""
+    fresh = range(asked.calls, min(len(seen.gives), len(asked.was)))
     near = [seen.gives[i] != asked.was[i] for i in fresh if asked.failing[i]]
     far = [seen.gives[i] != asked.was[i] for i in fresh if not asked.failing[i]]
-    mended = max(0.05, sum(near) / len(near)) if near else 0.5
-    disturbed = sum(far) / len(far) if far else 0.0
-    return float(share * mended**GENERAL * (1 - disturbed) ** SPARING)
+    return sum(near) / len(near) if near else 0.5, sum(far) / len(far) if far else 0.0
+
+
+def doubtful(patch: Patch, asked: Asked | None) -> bool:
+    """True when an edit mends little but the tests' own inputs, or changes most of what is like passing tests."""
+    if patch.behaviour is None or asked is None or not asked.was:
+        return False
+    mended, disturbed = _changes(patch.behaviour, asked)
+    return mended < LITTLE or disturbed > MUCH
 
 
 def _raised(given: tuple[str, str]) -> bool:

@@ -75,6 +75,8 @@ def test_other_words_for_the_same_answer_do_not_make_it_less_sure(gives: str, le
 
 def test_one_failing_test_makes_nobody_sure_of_an_edit_of_the_search() -> None:
     assert confidence(None, tests=30, turned_green=1, kind="name", compared=48) == "medium"
-    assert confidence(None, tests=30, turned_green=2, kind="constant", compared=48) == "high"
-    assert confidence(None, tests=30, turned_green=2, kind="constant", compared=3) == "medium"
+    assert confidence(None, tests=30, turned_green=5, kind="constant", compared=48) == "high"
+    assert confidence(None, tests=30, turned_green=5, kind="constant", compared=48, doubtful=True) == "medium"
+    assert confidence(None, tests=30, turned_green=4, kind="constant", compared=48) == "medium"
+    assert confidence(None, tests=30, turned_green=3, kind="return value", compared=3) == "medium"
     assert confidence(None, tests=30, turned_green=4, kind="deleted", compared=48) == "medium"
