@@ -18,7 +18,8 @@ from regreen.testing.folding import answers_always, folded
 _MODULES = frozenset(
     ("pytest", "_pytest", "pluggy", "unittest", "xdist", "pytest_cov", "gc", "ctypes", "_ctypes", "builtins",
      "sitecustomize", "usercustomize", "conftest", "tests", "test", "__main__", "faulthandler", "hypothesis",
-     "_testcapi", "_xxsubinterpreters", "nose", "nose2", "mock", "doctest", "forbiddenfruit", "dill")
+     "_testcapi", "_xxsubinterpreters", "nose", "nose2", "mock", "doctest", "forbiddenfruit", "dill", "freezegun",
+     "time_machine", "flexmock", "pyfakefs", "pytest_mock", "dirty_equals", "testfixtures", "requests_mock", "asynctest")
 )  # fmt: skip
 """Modules that a mended source file has no reason to begin importing."""
 
