@@ -62,6 +62,9 @@ def numbered(text: str) -> str:
 
 CALL = json.dumps({"name": "write_file", "arguments": {"path": "shop/prices.py", "content": CODE}})
 CHANGED = CODE.replace("if amount < 3:", "if amount <= 3:")
+HEADINGS = "Title\n=======\n\nSome words about it.\n\n" * 100
+FENCED = CODE.replace(' pieces."""', ' pieces.\n\n    ```\n    price()\n    ```\n    """')
+TAGGED = CODE.replace(' pieces."""', ' pieces: </parameter>\n</function>"""')
 FILES = {"shop/prices.py": CODE}
 KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
     "native call": lambda: (written(CODE), {}),
@@ -95,6 +98,25 @@ KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
     ),
     "search/replace block": lambda: (
         said(f"p.py\n<<<<<<< SEARCH\n{CODE[:3700]}\n=======\n{CODE[3700:]}\n>>>>>>> REPLACE"),
+        {},
+    ),
+    "block full of headings": lambda: (
+        said(f"a.rst\n<<<<<<< SEARCH\n{HEADINGS}\n=======\n{HEADINGS}\n>>>>>>> REPLACE"),
+        {"a.rst": HEADINGS},
+    ),
+    "fences in docstrings": lambda: (said(f"```python\n{FENCED}```"), FILES),
+    "closing tags in the text": lambda: (
+        said(
+            f"<function=write_file>\n<parameter=path>p.py</parameter>\n<parameter=content>\n{TAGGED}</parameter>\n</function>"
+        ),
+        {},
+    ),
+    "triple quotes in JSON": lambda: (
+        said('{"name": "write_file", "arguments": {"path": "p.py", "content": """' + CODE + '"""}}'),
+        {},
+    ),
+    "attempts that count up": lambda: (
+        said("".join(f"Attempt {n}: let me check the cart.\n" for n in range(220))),
         {},
     ),
     "unified diff": lambda: (

@@ -209,6 +209,24 @@ def looping_for_ever() -> Iterator[str]:
     return itertools.repeat("I need to look at the cart again.\n")
 
 
+def counting_for_ever() -> Iterator[str]:
+    """The same words with another number for ever."""
+    return (f"Attempt {n}: I will look at the cart again.\n" for n in itertools.count(1))
+
+
+def paragraphs_for_ever() -> Iterator[str]:
+    """Two paragraphs in turn for ever."""
+    first = "The quantity is set instead of added.\nSo the total is too small.\n\n"
+    second = "Wait, perhaps the discount is at fault.\nI should look at the offers once more.\n\n"
+    return itertools.cycle([first, second])
+
+
+def calling_for_ever() -> Iterator[str]:
+    """The same call as text, with a number that grows, for ever."""
+    calls = (Call("read_file", {"path": toy.CART, "start_line": n}) for n in itertools.count(1))
+    return (f"<tool_call>\n{call.as_json()}\n</tool_call>\n" for call in calls)
+
+
 def talking_for_ever() -> Iterator[str]:
     """New words for ever."""
     return (
@@ -273,6 +291,9 @@ POLICIES: dict[str, Policy] = {
     "text_loop": Policy(text_loop),
     "loop": Policy(endless(looping_for_ever)),
     "endless": Policy(endless(talking_for_ever)),
+    "counting": Policy(endless(counting_for_ever)),
+    "paragraphs": Policy(endless(paragraphs_for_ever)),
+    "calling": Policy(endless(calling_for_ever)),
     "error500": Policy(
         _TWO, fault=Fault("status", 500, "llama-server process has terminated: exit status 2"), times=None
     ),

@@ -216,7 +216,7 @@ def test_what_an_answer_shows(answer: str, gone: bool) -> None:
     assert forgotten(messages, answer) is gone
 
 
-@pytest.mark.parametrize("policy", ["loop", "endless"])
+@pytest.mark.parametrize("policy", ["loop", "endless", "counting", "paragraphs", "calling"])
 async def test_a_reply_without_end_is_cut(talk: Talk, policy: str) -> None:
     server, chat = await talk(policy)
     reply = await chat.ask()
