@@ -632,6 +632,7 @@ os.chdir("deep")
 for depth in range(3000):
     os.mkdir("z")
     os.chdir("z")
+time.sleep(5)  # Long enough to be looked at closely.
 print("named")
 """,
         must=("named",),

@@ -81,10 +81,11 @@ class Written:
 
 def written(folders: Sequence[Path], root: int, most: Written, since: int, hidden: bool) -> Written:
     """What is new below the folders since a time (nanoseconds of the clock), and removed files that are still open;
-    stops counting above `most`. `hidden`: whether a process that keeps its descriptors from us counts as too much."""
+    stops counting above `most`. `hidden`: whether what we cannot look at counts as too much, such as a process that
+    keeps its descriptors from us."""
     found = Written()
     for folder in folders:
-        _add_new(folder, found, most, since)
+        _add_new(folder, found, most, since, hidden)
     if found.size <= most.size and found.files <= most.files:
         disks = _devices(folders)
         found.size += _nameless(root, most.size - found.size, lambda device: device in disks, hidden)
@@ -148,9 +149,9 @@ def _nameless(root: int, enough: int, counts: Callable[[int], bool], hidden: boo
     return total
 
 
-def _add_new(folder: Path, found: Written, most: Written, since: int) -> None:
-    """Add what was made or changed below `folder` since then; stops above `most`. What lies too deep to be looked at
-    counts as that. Nobody can set the time that is looked at (st_ctime)."""
+def _add_new(folder: Path, found: Written, most: Written, since: int, hidden: bool) -> None:
+    """Add what was made or changed below `folder` since then; stops above `most`. Nobody can set the time that is looked
+    at (st_ctime). `hidden`: whether what lies too deep to be looked at counts as too much."""
     todo = [str(folder)]
     while todo and found.size <= most.size and found.files <= most.files:
         try:
@@ -166,5 +167,5 @@ def _add_new(folder: Path, found: Written, most: Written, since: int) -> None:
                     if found.size > most.size or found.files > most.files:
                         return
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
+            if error.errno == errno.ENAMETOOLONG and hidden:
                 found.size = most.size + 1
