@@ -60,6 +60,30 @@ def at(source: str, line: int) -> Located | None:
     return _innermost(list(_visit(outline, (), first - 1, {})), line)
 
 
+def function_at(source: str, line: int) -> tuple[str, ...]:
+    """The names that lead to the function or method that holds `line`, whatever it is called; () without one. Raises
+    SyntaxError when the text does not parse."""
+    return _function_at(ast.parse(source).body, line)
+
+
+def _function_at(body: Sequence[ast.stmt], line: int) -> tuple[str, ...]:
+    for node in body:
+        if not _begin(node) <= line <= (node.end_lineno or node.lineno):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return () if _is_fixture(node) else (node.name,)
+        if isinstance(node, ast.ClassDef):
+            inner = _function_at(node.body, line)
+            return (node.name, *inner) if inner else ()
+        return next(filter(None, (_function_at(block, line) for block in _blocks(node))), ())
+    return ()
+
+
+def _begin(node: ast.stmt) -> int:
+    """Decorators count to what they decorate."""
+    return min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
+
+
 def forget() -> None:
     """Drop what is known of texts seen before; for measurements."""
     _outline.cache_clear()
@@ -207,8 +231,7 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def _span(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[int, int]:
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    return first, node.end_lineno or node.lineno
+    return _begin(node), node.end_lineno or node.lineno
 
 
 def _is_testcase(base: str) -> bool:

@@ -162,6 +162,8 @@ def _at_line(file: Path, path: str, line: int) -> ParsedTarget:
         ) from None
     if found is not None:
         return ParsedTarget(file, found.names)
+    if (names := locate.function_at(source, line)) and _names_tests_its_own_way(file):
+        return ParsedTarget(file, names)
     if not tests:
         raise UsageError(f"no test in {path}: name a file that holds one")
     functions = [test for test in tests if test.kind != "class"] or tests
@@ -172,10 +174,41 @@ def _at_line(file: Path, path: str, line: int) -> ParsedTarget:
     )
 
 
+_OWN_NAMES = re.compile(r"^[ \t]*python_(?:functions|classes)[ \t]*=", re.MULTILINE)
+_CONFIGS = (
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+)
+_MADE = re.compile(r"\b(?:globals|locals|vars|setattr|exec)\(|\btype\(\s*f?[\"']|\bload_tests\b")
+"""What makes tests while a module is imported, under names that stand nowhere in it."""
+
+
+def _names_tests_its_own_way(file: Path) -> bool:
+    """Whether pytest's configuration around a file says what functions or classes are called that are tests."""
+    for folder in file.parents:
+        for name in _CONFIGS:
+            try:
+                text = (folder / name).read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
+            if _OWN_NAMES.search(text):
+                return True
+        if (folder / ".git").exists():
+            break
+    return False
+
+
 def _check_names(file: Path, path: str, names: list[str]) -> None:
     """Refuse a name that is surely wrong. A tree cannot know inherited or generated tests: those are let through."""
+    if file.suffix != ".py":
+        return  # a text file with doctests, or what a conftest.py of the project collects
     source = _source(file, path)
-    if re.search(rf"\b{re.escape(names[-1])}\b", source) or "import *" in source:
+    if re.search(rf"\b{re.escape(names[-1])}\b", source) or "import *" in source or _MADE.search(source):
         return
     known_as = {file.stem, file.name, file.parent.name if file.stem == "__init__" else file.stem}
     if len(names) == 1 and ">>>" in source and (names[0] in known_as or known_as & set(names[0].split("."))):

@@ -74,6 +74,57 @@ def test_inherited_and_generated_tests_are_let_through(folder: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("test_made.py", "TestMade = type('TestMade', (), {f'test_{n}': print for n in range(3)})\n"),
+        ("test_made.py", "for n in range(3):\n    globals()[f'test_{n}'] = print\n"),
+        ("additions.cases", "1 + 2 = 3\n"),
+    ],
+)
+def test_names_that_stand_nowhere_in_the_file_are_for_pytest_to_find(
+    folder: Path, file: str, source: str
+) -> None:
+    (folder / file).write_text(source)
+    assert parse_target(f"{file}::TestMade::test_2", folder).names == ("TestMade", "test_2")
+
+
+OWN_NAMES = """\
+class DescribeAdding:
+    def it_adds(self):
+        assert 1
+
+if True:
+    @decorated
+    async def should_add():
+        assert 2
+
+@pytest.fixture
+def basket():
+    return 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "content"),
+    [
+        ("pytest.ini", "[pytest]\npython_functions = it_* should_*\npython_classes = Describe*\n"),
+        ("pyproject.toml", "[tool.pytest.ini_options]\npython_functions = ['it_*', 'should_*']\n"),
+    ],
+)
+def test_a_line_finds_tests_that_a_project_names_in_its_own_way(
+    folder: Path, config: str, content: str
+) -> None:
+    (folder / "tests/spec.py").write_text(OWN_NAMES)
+    with pytest.raises(UsageError, match="no test in"):
+        parse_target("tests/spec.py:3", folder)
+    (folder / config).write_text(content)
+    assert parse_target("tests/spec.py:3", folder).names == ("DescribeAdding", "it_adds")
+    assert parse_target("tests/spec.py:6", folder).names == ("should_add",)
+    with pytest.raises(UsageError, match="no test in"):
+        parse_target("tests/spec.py:12", folder)
+
+
 def test_a_file_that_does_not_parse_can_still_be_named(folder: Path) -> None:
     (folder / "tests/test_bad.py").write_text("def test_a(:\n")
     assert parse_target("tests/test_bad.py::test_a", folder).names == ("test_a",)
