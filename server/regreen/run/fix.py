@@ -171,7 +171,7 @@ async def _fix_all(
     wrote: list[str] = []
     for nodeid in report.failed:
         if between.cancelled:
-            worst = "cancelled"
+            worst, explanation = "cancelled", "Cancelled before the first run; nothing was written."
             break
         session = Session(Target.from_nodeid(nodeid), workspace, python, settings, channel)
         await _interruptible(session)
