@@ -27,7 +27,8 @@ GRACE = 0.35
 LONG_GRACE = 2.0
 """The same while another failing test of the file is not mended by any survivor: likely it is the same bug."""
 LOOKED_AT = 40
-"""Candidates that are heard of before that time counts, and four times that time at most: for busy machines."""
+"""Candidates that are heard of before that time counts, on busy machines too, in four times as long at most: five times
+as many while the same bug seems to fail another test."""
 UNLIKELY = 0.3
 """When no edit that passes is likelier than this, three times as many others are heard of."""
 MOST_SURVIVORS = 12
@@ -280,10 +281,12 @@ class Search:
         if not self._first_survivor:
             return False
         best = max(self.found.survivors, key=lambda patch: (len(patch.green), patch.score))
-        grace = GRACE if len(best.green) == self._also else LONG_GRACE
-        wanted = LOOKED_AT if best.score >= UNLIKELY else 3 * LOOKED_AT
+        whole = len(best.green) == self._also
+        wanted = LOOKED_AT * (5 if not whole else 1 if best.score >= UNLIKELY else 3)
         enough = self.found.tried - self._tried_before >= wanted
-        return now > self._first_survivor + (grace if enough else 4 * grace)
+        grace = GRACE if whole else LONG_GRACE
+        most = 4 * grace if wanted == LOOKED_AT else 4 * LONG_GRACE
+        return now > self._first_survivor + (grace if enough else most)
 
     async def _try(self, score: float, edits: Edits) -> tuple[float, Edits, Answer]:
         base = self.found.failure
