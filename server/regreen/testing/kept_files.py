@@ -12,6 +12,7 @@ from regreen.testing.host import Host
 from regreen.testing.lack import Lack, Permission
 from regreen.testing.report import Failure
 from regreen.testing.seal.allowed import readable_path
+from regreen.workspace.listed import KEY_FOLDERS
 
 SOCKET_FILE = re.compile(r"/[\w./-]*(?:\.s\.PGSQL\.\d+|\.sock(?:et)?)\b")
 _PATH = re.compile(r"'([^'\n]+)'|\"([^\"\n]+)\"")
@@ -63,7 +64,10 @@ def kept_file(text: str, host: Host) -> Lack | None:
 
 
 def readable_lack(text: str, path: Path) -> Lack:
-    """A lack that being allowed to read a path would end."""
+    """A lack that being allowed to read a path would end. Keys are never offered: code that wants them only has to look
+    for them to be asked about."""
+    if any(part.lower() in KEY_FOLDERS for part in (*path.parts, *path.resolve().parts)):
+        return Lack(text)
     try:
         readable_path(str(path), Path("/"))
     except UsageError:

@@ -73,6 +73,14 @@ def test_what_the_failure_speaks_of_and_what_the_test_expects_is_likelier(host: 
     assert [one.missed.name for one in first] == ["SHOP_URL", "SHOP_OTHER"]
 
 
+def test_keys_are_never_offered_to_code_that_looks_for_them(host: Host) -> None:
+    for name in (".ssh/id_rsa", ".aws/config", "notes.ini"):
+        file = host.workspace / "people" / name
+        write_files(host.workspace / "people", {name: "x"})
+        found = suspects(host, Missed("file", str(file), "missing"))
+        assert [one.lack.permission is not None for one in found] == ([True] if name == "notes.ini" else [])
+
+
 @pytest.mark.parametrize(
     ("address", "needs"),
     [
