@@ -75,6 +75,7 @@ def sure(patch: Patch, found: Findings, more_edits: int = 0) -> str:
         unlikely=len(equal) - len(rivals),
         still_failing=max(0, found.also - len(patch.green)),
         compared=compared(patch, found.asked),
+        same=len(passing) - len(equal),
         doubtful=doubtful(patch, found.asked),
     )
 

@@ -56,6 +56,7 @@ def confidence(
     still_failing: int = 0,
     unlikely: int = 0,
     compared: int = 0,
+    same: int = 0,
     doubtful: bool = False,
 ) -> Confidence:
     """How sure one may be that a passing edit is the right one.
@@ -65,8 +66,8 @@ def confidence(
     edit that no operator made), `edits` how many places change, `others` the other edits found that pass too,
     `still_failing` the failing tests beside the target that it does not mend: most likely they fail by the same bug, `unlikely`
     how many further edits pass that nobody would make: they say that the tests let much through, `compared` on how many
-    inputs like those of the tests the edits that pass were compared (those that give the same everywhere are one answer in
-    other words, and count neither as `others` nor as `unlikely`), `doubtful` that what it gives there speaks against it.
+    inputs like those of the tests the edits that pass were compared, `same` how many of them give the same everywhere (one
+    answer in other words: they count neither as `others` nor as `unlikely`, but ask for more tests), `doubtful` that what it gives there speaks against it.
     """
     if verdict is not None and (not verdict.fixed or verdict.doubt):
         return "low"
@@ -81,9 +82,9 @@ def confidence(
         points -= 1
     if others or unlikely or points < 1:
         return "medium" if points >= 0 else "low"
-    if points >= 2 and not doubtful and (not kind or (kind in SURE and turned_green >= 2)):
+    if points >= 2 and not doubtful and not same and (not kind or (kind in SURE and turned_green >= 2)):
         return "high"
-    one_answer = compared >= ENOUGH and not doubtful and turned_green >= (5 if kind in RISKY else 3)
+    one_answer = compared >= ENOUGH and not doubtful and turned_green >= (5 if kind in RISKY or same else 3)
     if one_answer and edits == 1 and tests >= 4 and not still_failing and kind not in LOOSE:
         return "high"
     return "medium"

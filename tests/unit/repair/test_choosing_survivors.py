@@ -68,8 +68,8 @@ def test_few_inputs_do_not_make_two_edits_one_answer() -> None:
 
 @pytest.mark.parametrize(("gives", "level"), [("a", "high"), ("b", "medium")])
 def test_other_words_for_the_same_answer_do_not_make_it_less_sure(gives: str, level: str) -> None:
-    best = patch("<", 0.8)
-    found = Findings(survivors=[best, patch("<=", 0.7, gives)], also=2, asked=ASKED)
+    best = patch("<", 0.8, green=4)
+    found = Findings(survivors=[best, patch("<=", 0.7, gives, green=4)], also=4, asked=ASKED)
     assert sure(best, found) == level
 
 
@@ -79,4 +79,6 @@ def test_one_failing_test_makes_nobody_sure_of_an_edit_of_the_search() -> None:
     assert confidence(None, tests=30, turned_green=5, kind="constant", compared=48, doubtful=True) == "medium"
     assert confidence(None, tests=30, turned_green=4, kind="constant", compared=48) == "medium"
     assert confidence(None, tests=30, turned_green=3, kind="return value", compared=3) == "medium"
+    assert confidence(None, tests=30, turned_green=4, kind="name", compared=48, same=2) == "medium"
+    assert confidence(None, tests=30, turned_green=5, kind="name", compared=48, same=2) == "high"
     assert confidence(None, tests=30, turned_green=4, kind="deleted", compared=48) == "medium"
