@@ -165,41 +165,31 @@ def test_a_model_on_the_wire_does_a_task_and_shows_what_it_checked(
 # --- a test for what no test decides ----------------------------------------------------------------------
 
 
-def test_a_test_is_written_by_a_command_and_by_a_code_action(
+def test_a_test_is_written_by_a_code_action_in_a_file_that_was_changed(
     serve: Serve, toy_shop: Path, cart: Path, test_cart: Path, log: Path
 ) -> None:
     client = serve("untested")
-    client.initialize(toy_shop, options={"approval": "never"})
+    client.initialize(toy_shop)
     uri, other = client.open(cart), client.open(test_cart)
     assert client.actions(uri, 3) is None
-    for way in ("command", "latest", "action"):
-        run = ask(client, text=TASK)["run"]
-        assert client.outcome(run)["write_test"]["task"] == f"Write a test for {TASK}"
-        said = client.wait(
-            lambda m: m.get("method") == "window/showMessage" and "regreen.writeTest" in str(m)
-        )
-        assert "To have a test written" in said["params"]["message"]
-        log.unlink()
-        if way == "action":
-            assert not any("Write" in a["title"] for a in client.actions(other, 0) or ())
-            (action,) = client.actions(uri, 3) or ()
-            assert action["title"] == "Write a test for what Regreen changed"
-            command = action.get("command")
-            command = command if isinstance(command, dict) else action
-            assert command["arguments"] == [{"run": run}]
-            reply = client.execute(command["command"], *command["arguments"])["result"]
-        else:
-            reply = client.execute("regreen.writeTest", *([{"run": run}] if way == "command" else []))[
-                "result"
-            ]
-        assert client.outcome(reply["run"])["target"] == f"Write a test for {TASK}"
-        arguments = command_line(log)
-        assert arguments[:2] == ["ask", f"Write a test for {TASK}"]
-        assert "--unlock-tests" in arguments
-        assert dict(itertools.pairwise(arguments))["--resume"] == "rec-1"
-        assert client.actions(uri, 3) is None, "once is enough"
-        again = client.execute("regreen.writeTest", {"run": run})["result"]
-        assert again["run"] is None and "No run waits for a test" in again["error"]
+    run = ask(client, text=TASK)["run"]
+    assert client.outcome(run)["write_test"]["task"] == f"Write a test for {TASK}"
+    said = client.notified("window/showMessage")["message"]
+    assert "To have a test written, choose the code action" in said
+    assert not any("Write" in a["title"] for a in client.actions(other, 0) or ())
+    (action,) = client.actions(uri, 3) or ()
+    assert action["title"] == "Write a test for what Regreen changed"
+    command = action["command"] if isinstance(action["command"], dict) else action
+    assert command["command"] == "regreen.ask"
+    log.unlink()
+    reply = client.execute(command["command"], *command["arguments"])["result"]
+    assert client.outcome(reply["run"])["record"] == "rec-1"
+    arguments = command_line(log)
+    assert arguments[:2] == ["ask", f"Write a test for {TASK}"]
+    assert "--unlock-tests" in arguments
+    options = dict(itertools.pairwise(arguments))
+    assert (options["--resume"], options["--workspace"]) == ("rec-1", str(toy_shop))
+    assert client.actions(uri, 3) is None, "once is enough"
 
 
 def test_our_own_extension_has_a_button_and_needs_no_code_action(

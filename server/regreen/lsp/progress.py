@@ -157,8 +157,8 @@ def outcome_line(outcome: Mapping[str, Any], name: str, to_save: set[str]) -> st
         line = f"{name} passes already; nothing was changed."
     else:
         line = f"{_HEADS.get(kind, kind)} {name}{said}."
-    if part(outcome.get("write_test")):
-        line += " To have a test written: the code action on a file that it changed, or regreen.writeTest."
+    if part(outcome.get("write_test")) and outcome.get("edits"):
+        line += " To have a test written, choose the code action for it in a file that was changed."
     if to_save:
         line += f" Save {', '.join(sorted(to_save))} to keep the edit."
     return line

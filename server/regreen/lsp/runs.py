@@ -15,7 +15,7 @@ from regreen.lsp.progress import Progress, part
 from regreen.lsp.run import Order, Run
 
 KEPT = 100
-"""Ended runs whose names, and offers, are kept."""
+"""Ended runs whose names and offers are kept."""
 
 
 class Runs:
@@ -32,6 +32,7 @@ class Runs:
     def start(self, order: Order) -> tuple[str, bool]:
         """Start a run, or queue it behind the one that works on the same folder: its id, and which it was."""
         ident = secrets.token_hex(4)
+        self._tests.pop(order.resume, None)
         progress = Progress(self._editor, f"regreen-{ident}")
         run = Run(ident, order, self._editor, progress, on_end=self._note_offer)
         queue = self._queues.setdefault(os.path.realpath(order.folder), [])
@@ -69,25 +70,17 @@ class Runs:
         """Keep what a run that no test could decide offers: that a test is written for what it changed."""
         outcome = run.outcome or {}
         order = order_of_a_test(run.order, outcome)
-        if order is not None:
-            edits = cast("Sequence[object]", outcome.get("edits") or ())
+        edits = cast("Sequence[object]", outcome.get("edits") or ())
+        if order is not None and order.resume and edits:
             changed = (run.order.folder / str(part(edit).get("path")) for edit in edits)
-            self._tests[run.ident] = (order, frozenset(map(os.path.realpath, changed)))
+            self._tests[order.resume] = (order, frozenset(map(os.path.realpath, changed)))
             while len(self._tests) > KEPT:
                 self._tests.pop(next(iter(self._tests)))
 
-    def changed_without_test(self, path: Path) -> str:
-        """The latest run that changed a file and offers to have a test written; "" where there is none."""
+    def test_wanted(self, path: Path) -> Order | None:
+        """The run that writes a test for the latest one that changed this file; None where none offers it (any more)."""
         real = os.path.realpath(path)
-        return next((run for run, (_, files) in reversed(self._tests.items()) if real in files), "")
-
-    def write_test(self, ident: str | None) -> tuple[str, bool] | None:
-        """Start the run that writes a test for an ended one (None: the latest that offers it); None where none does."""
-        chosen = ident or next(reversed(self._tests), "")
-        if chosen not in self._tests:
-            return None
-        order, _ = self._tests.pop(chosen)
-        return self.start(order)
+        return next((order for order, files in reversed(self._tests.values()) if real in files), None)
 
     def _announce(self, queue: list[Run]) -> None:
         """Tell where everyone stands; 0 is the run that works."""

@@ -39,8 +39,8 @@ from regreen.lsp.run import Order
 from regreen.lsp.runs import Runs
 from regreen.lsp.settings import Settings
 from regreen.lsp.targets import (
+    ASK_COMMAND,
     FIX_COMMAND,
-    TEST_COMMAND,
     TestIndex,
     TestTarget,
     code_action,
@@ -139,8 +139,8 @@ class RegreenServer(BaseServer):
                 tags = get_capability(capabilities, "text_document.code_action.tag_support.value_set", None)
                 tagged = lsp.CodeActionTag.LlmGenerated in (tags or ())
                 actions.append(code_action(target, name_of(uri), literal is not None, tagged))
-        if path and not self.editor.preview and (changed_by := self.runs.changed_without_test(path)):
-            actions.append(test_action(changed_by, literal is not None))
+        if path and not self.editor.preview and (order := self.runs.test_wanted(path)):
+            actions.append(test_action(order.target, uri, order.resume, literal is not None))
         return actions or None
 
     async def code_lenses(self, params: lsp.CodeLensParams) -> list[dict[str, Any]] | None:
@@ -177,18 +177,6 @@ class RegreenServer(BaseServer):
         except RegreenError as error:
             return self._refuse(error)
         return self._start(order)
-
-    def write_test(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Have a test written for a run ({run}; default: the latest) that no test could decide. It may change tests."""
-        run = arguments.get("run")
-        started = self.runs.write_test(str(run) if run else None)
-        if started is None:
-            return self._refuse(
-                UsageError(
-                    "No run waits for a test: it is offered at the end of a task that no test decides."
-                )
-            )
-        return {"run": started[0], "queued": started[1]}
 
     def _start(self, order: Order) -> dict[str, Any]:
         run, queued = self.runs.start(order)
@@ -280,13 +268,9 @@ def _wire_commands(server: RegreenServer) -> None:
     def undo(*arguments: Any) -> dict[str, Any]:
         return server.undo(_argument(arguments))
 
-    def write_test(*arguments: Any) -> dict[str, Any]:
-        return server.write_test(_argument(arguments))
-
     for name, handler in (
         (FIX_COMMAND, fix),
-        (TEST_COMMAND, write_test),
-        ("regreen.ask", ask),
+        (ASK_COMMAND, ask),
         ("regreen.cancel", cancel),
         ("regreen.undo", undo),
         ("regreen.extend", extend),

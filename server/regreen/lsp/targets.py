@@ -21,7 +21,7 @@ from regreen.testing.locate import Located, tests_in
 
 FIX_COMMAND = "regreen.fix"
 TITLE = "Fix failing test"
-TEST_COMMAND = "regreen.writeTest"
+ASK_COMMAND = "regreen.ask"
 TEST_TITLE = "Write a test for what Regreen changed"
 
 _START = re.compile(r"^(?:@|def |async def |class )", re.MULTILINE)
@@ -242,9 +242,11 @@ def wants_quickfix(only: Sequence[str] | None) -> bool:
     return only is None or any(str(getattr(kind, "value", kind)) in ("", "quickfix") for kind in only)
 
 
-def test_action(run: str, literal: bool) -> lsp.CodeAction | lsp.Command:
-    """The action on a file that a run changed and no test decided about."""
-    command = lsp.Command(title=TEST_TITLE, command=TEST_COMMAND, arguments=[{"run": run}])
+def test_action(task: str, uri: str, resume: str, literal: bool) -> lsp.CodeAction | lsp.Command:
+    """The action on a file that the run `resume` changed and no test decided about. Choosing it allows this one run to
+    change tests."""
+    arguments = [{"text": task, "uri": uri, "unlockTests": True, "resume": resume}]
+    command = lsp.Command(title=TEST_TITLE, command=ASK_COMMAND, arguments=arguments)
     kind = lsp.CodeActionKind.QuickFix
     return lsp.CodeAction(title=TEST_TITLE, kind=kind, command=command) if literal else command
 
