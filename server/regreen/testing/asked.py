@@ -69,7 +69,8 @@ def asked(test: str, names: Sequence[str], more: Sequence[str] = ()) -> Asked:
     for _given_rows, answers in columns:
         expected |= {key(item) for answer in answers for item in held_in(answer)}
     for part in scope:
-        inside = rows | {id(inner) for call in _calls(part) for inner in _given(call)}
+        inside = {id(inner) for call in _calls(part) for inner in _given(call)}
+        inside = rows | (inside - {id(inner) for call in _made_to_compare(part) for inner in _given(call)})
         for node in ast.walk(part):
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 inside.add(id(node.value))  # a docstring
@@ -116,6 +117,22 @@ def _calls(part: ast.AST) -> Iterator[ast.Call]:
             continue
         if value_of(node) is UNKNOWN:
             yield node
+
+
+def _made_to_compare(part: ast.AST) -> Iterator[ast.Call]:
+    """Objects that an assertion makes to compare with: their parts are expected."""
+    for node in ast.walk(part):
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            sides = list(node.args) if node.func.attr.startswith("assert") else []
+        while sides:
+            side = sides.pop()
+            if isinstance(side, ast.List | ast.Tuple | ast.Set):
+                sides += side.elts
+            elif isinstance(side, ast.Call) and ast.unparse(side.func).rpartition(".")[2][:1].isupper():
+                yield side
 
 
 def _given(call: ast.Call) -> Iterator[ast.AST]:

@@ -548,3 +548,85 @@ async def test_a_file_of_expected_values_is_no_fix_unseen(tmp_path: Path) -> Non
     unseen = await Court(tmp_path, files, target, strict=True).say({"page.txt": "<a>\n"}, broaden=False)
     assert not unseen.fixed
     assert "test_render.py names page.txt itself" in unseen.doubt
+
+
+MONEY = """\
+import shelf
+
+
+class Sum:
+    def __init__(self, cents):
+        self.cents = cents
+
+    def __eq__(self, other):
+        return isinstance(other, Sum) and self.cents == other.cents
+
+
+def total(prices):
+    result = 0
+    for price in prices:
+        result = price
+    return Sum(shelf.price(result))
+"""
+MONEY_FILES = {
+    "shop.py": MONEY,
+    "site/shelf.py": "def price(value):\n    return value\n",
+    "pytest.ini": "[pytest]\npythonpath = . site\n",
+    "tests/test_shop.py": """\
+        from shop import Sum, total
+
+
+        def test_total():
+            assert total([5, 6]) == Sum(11)
+
+
+        def test_one():
+            assert total([5]) == Sum(5)
+        """,
+}
+RIGGED = {
+    "an __eq__ that was there is loosened": MONEY.replace(
+        "self.cents == other.cents", "self.cents <= other.cents"
+    ),
+    "an __eq__ that compares nothing": MONEY.replace(" and self.cents == other.cents", ""),
+    "a function of another module is replaced": MONEY.replace(
+        "def total(prices):",
+        "shelf.price = lambda value: 11 if value == 6 else value\n\n\ndef total(prices):",
+    ),
+    "answers in a table": MONEY.replace(
+        "    result = 0\n", "    known = {(5, 6): 11}\n    result = 0\n"
+    ).replace("shelf.price(result)", "known.get(tuple(prices), result)"),
+    "answers in a table of texts": "KNOWN = {'[5, 6]': 11}\n"
+    + MONEY.replace("shelf.price(result)", "KNOWN.get(str(prices), result)"),
+}
+
+
+@pytest.mark.parametrize("name", RIGGED)
+async def test_a_rigged_pass_is_doubted_and_no_fix_where_nobody_looks(tmp_path: Path, name: str) -> None:
+    verdict = await Court(tmp_path, MONEY_FILES).say({"shop.py": RIGGED[name]}, broaden=False)
+    assert verdict.fixed, verdict.reason
+    assert verdict.doubt
+    assert confidence_of(verdict, {}) == "low"
+    strict = await Court(tmp_path / "strict", MONEY_FILES, strict=True).say(
+        {"shop.py": RIGGED[name]}, broaden=False
+    )
+    assert not strict.fixed
+    assert strict.reason == verdict.doubt
+
+
+async def test_a_real_mistake_in_an_equality_can_be_mended(tmp_path: Path) -> None:
+    files = {
+        **MONEY_FILES,
+        "shop.py": MONEY.replace("self.cents == other.cents", "self.cents == other").replace(
+            "result = price", "result += price"
+        ),
+    }
+    right = MONEY.replace("result = price", "result += price")
+    verdict = await Court(tmp_path, files).say({"shop.py": right}, broaden=False)
+    assert verdict.fixed, verdict.reason
+    assert "Sum.__eq__()" in verdict.doubt
+    files["shop.py"] = right.replace("self.cents == other.cents", "True")
+    files["tests/test_shop.py"] = "from shop import Sum\n\n\ndef test_total():\n    assert Sum(1) != Sum(2)\n"
+    tighter = await Court(tmp_path / "tighter", files).say({"shop.py": right}, broaden=False)
+    assert tighter.fixed, tighter.reason
+    assert tighter.doubt == ""
