@@ -11,8 +11,14 @@ from regreen.repair.warm import WORKERS
 
 Open = Callable[..., Any]
 LEVEL = "def level(n):\n    if n > 3:\n        return 'high'\n    return 'low'\n"
-LATE = "def test_three():\n    from level import level\n    assert level(3) == 'high'\n"
-EARLY = "from level import level\n\ndef test_three():\n    assert level(3) == 'high'\n"
+LATE = (
+    "def test_three():\n    from level import level\n    assert level(3) == 'high'\n\n"
+    "def test_two():\n    from level import level\n    assert level(2) == 'low'\n"
+)
+EARLY = (
+    "from level import level\n\ndef test_three():\n    assert level(3) == 'high'\n\n"
+    "def test_two():\n    assert level(2) == 'low'\n"
+)
 
 
 @pytest.mark.parametrize("workers", ["", "spawn"])

@@ -158,12 +158,22 @@ class BaseFile:
         return self.old[bound]
 
 
+def _file_of(module: Any) -> str:
+    path = getattr(module, "__file__", None)
+    return path if isinstance(path, str) else ""
+
+
 class Functions:
-    """The functions of the project that exist now, by place of definition."""
+    """The functions of the project that exist now, by place of definition.
+
+    `loaded` are the files that were imported by now: of any other, nothing is there that could be swapped.
+    """
 
     def __init__(self, root: str) -> None:
         self.root = root + os.sep
         self.by_place: Dict[Tuple[str, int, str], List[Any]] = {}
+        files = [_file_of(module) for module in list(sys.modules.values())]
+        self.loaded: set[str] = {os.path.realpath(file) for file in files if file}
         real: Dict[str, str] = {}
         for thing in gc.get_objects():
             if type(thing) is types.FunctionType:
@@ -175,6 +185,7 @@ class Functions:
                     self.by_place.setdefault((real[name], code.co_firstlineno, code.co_name), []).append(
                         thing
                     )
+        self.loaded |= {path for path, _line, _name in self.by_place}
 
     def swap(self, path: str, old: CodeType, new: CodeType) -> Swaps | None:
         """Put the functions of `new` in the place of those of `old`.

@@ -16,6 +16,7 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 import time
 from types import CodeType
 from typing import Any, Optional
@@ -29,7 +30,7 @@ from regreen_worker.jobs import Fact, Job, Request
 from regreen_worker.tests import Compared, mark
 
 QUIET = (
-    "-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--maxfail=0", "--tb=native", "--no-header",
+    "-q", "-s", "-p", "no:faulthandler", "--maxfail=0", "--tb=native", "--no-header",
     "--continue-on-collection-errors", "-p", "no:randomly", "-W", "ignore",
 )  # fmt: skip
 MEMORY = 3 << 30
@@ -50,7 +51,7 @@ class Warm:
         self.root = os.path.realpath(os.getcwd())
         self.paths: list[str] = opening["paths"]
         self.jobs = opening.get("jobs", 1)
-        self.options = [*QUIET, "--rootdir", self.root]
+        self.options = [*QUIET, "--rootdir", self.root, "-o", f"cache_dir={tempfile.mkdtemp()}"]
         for module, extra in OPTIONS.items():
             if importlib.util.find_spec(module) is not None:
                 self.options += extra
@@ -224,7 +225,7 @@ class Warm:
         """Code of the region with the parts put in when only function bodies change, else None."""
         base = self.files[path]
         bound = base.region(parts)
-        if bound is None or not self.items:
+        if bound is None or not self.items or base.path not in self.functions.loaded:
             return None
         new = self.compiled(path, parts)
         if new is None or code.frame_of(base.old_region(bound)) != code.frame_of(new):
