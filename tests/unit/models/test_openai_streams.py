@@ -223,13 +223,15 @@ async def test_a_reply_that_was_cut_has_the_counts_that_came_with_its_tokens(pla
     _, chat = await play(sse(*chunks, delta({}, "stop")))
     reply = await chat.ask()
     assert reply.finish == "cut"
-    assert (reply.usage.prompt, reply.usage.cached, reply.usage.generated) == (290, 200, 6)
+    came = reply.text.count("I look")
+    assert came < 40
+    assert (reply.usage.prompt, reply.usage.cached, reply.usage.generated) == (290, 200, came)
     assert (reply.speed.cached, reply.speed.read, reply.speed.written_per_second) == (200, 90, 16.0)
     assert reply.seconds == 0.5
 
 
 async def test_broken_json_that_repeats_is_cut_too(play: Play) -> None:
-    for piece in ('{"a": 1},', '"items": [1, 2, 3],\n  "items": [1, 2, 3],\n  ', "[[[[[[[[", "\\n"):
+    for piece in ('{"a": 1},', '"items": [1, 2, 3],\n  "items": [1, 2, 3],\n  ', "[[[[[[[[", "\\n", "\n"):
         _, chat = await play(sse(*[delta({"content": piece})] * 400, delta({}, "length")))
         assert (await chat.ask()).finish == "cut", piece
 

@@ -22,6 +22,9 @@ _NUMBERS = re.compile(
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"(?:\s|\\n)+")
+_NOTHING = re.compile(r"n?(?:\s|\\n)*\\?")
+_NOTHING_SAID, _NOTHING_FILED = 400, 2400
+"""So many characters at the end that are no more than space, or line ends written out, are a circle too."""
 _CODE = re.compile(r"[(){}\[\]=;_<>|\"`*/+\\]")
 _CODE_SHARE = 0.06
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -57,6 +60,10 @@ class Circle:
 def circle(text: str, code: bool = False) -> Circle | None:
     """The circle in which a text goes at its end; None when it does not. `code`: all of it is what a call holds."""
     tail = text[-TAIL:]
+    if _ends_in_nothing(tail, _NOTHING_SAID) and (
+        _ends_in_nothing(tail, _NOTHING_FILED) or not (code or _in_a_file(text))
+    ):
+        return Circle("", _NOTHING_SAID, counts=False)
     plain = _SPACE.sub(" ", tail)
     masked = _NUMBERS.sub("#", plain)
     hint = masked.rstrip()[-_HINT:]
@@ -66,6 +73,10 @@ def circle(text: str, code: bool = False) -> Circle | None:
     if found := _best(plain, filed, counts=False):
         return found
     return None if filed else _best(masked, filed, counts=True)
+
+
+def _ends_in_nothing(text: str, length: int) -> bool:
+    return len(text) >= length and _NOTHING.fullmatch(text[-length:]) is not None
 
 
 def _in_a_file(text: str) -> bool:
@@ -104,7 +115,7 @@ def _best(text: str, filed: bool, counts: bool) -> Circle | None:
 def _is_circle(piece: str, times: int, filed: bool, counts: bool) -> bool:
     size = len(piece) * times
     if not re.search(r"\w", piece):
-        return size >= (2400 if filed else 400)
+        return size >= (_NOTHING_FILED if filed else _NOTHING_SAID)
     prose = len(_CODE.findall(piece)) <= _CODE_SHARE * len(piece) and bool(_WORD.search(piece))
     if counts:
         words = len(_WORD.findall(piece))
