@@ -177,7 +177,7 @@ def test_a_test_is_written_by_a_code_action_in_a_file_that_was_changed(
     said = client.notified("window/showMessage")["message"]
     assert "To have a test written, choose the code action" in said
     assert not any("Write" in a["title"] for a in client.actions(other, 0) or ())
-    (action,) = client.actions(uri, 3) or ()
+    (action,) = client.actions(uri, 3) or []
     assert action["title"] == "Write a test for what Regreen changed"
     command = action["command"] if isinstance(action["command"], dict) else action
     assert command["command"] == "regreen.ask"
