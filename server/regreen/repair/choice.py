@@ -72,10 +72,21 @@ def _fits(patch: Patch, asked: Asked | None, most: int) -> float:
 
 
 def _changes(seen: Behaviour, asked: Asked) -> tuple[float, float]:
-    """Shares of the changed inputs like those of failing and of passing tests for which the edit makes a difference."""
+    """Shares of the changed inputs like those of failing and of passing tests for which the edit makes a difference.
+
+    Where the code as it is fails in a way that no passing test wants, nothing can be disturbed.
+    """
     fresh = range(asked.calls, min(len(seen.gives), len(asked.was)))
+    wanted = {
+        given[0]
+        for given, failing in zip(asked.was[: asked.calls], asked.failing, strict=False)
+        if not failing
+    }
     near = [seen.gives[i] != asked.was[i] for i in fresh if asked.failing[i]]
-    far = [seen.gives[i] != asked.was[i] for i in fresh if not asked.failing[i]]
+    sound = (
+        i for i in fresh if not asked.failing[i] and (not _raised(asked.was[i]) or asked.was[i][0] in wanted)
+    )
+    far = [seen.gives[i] != asked.was[i] for i in sound]
     return sum(near) / len(near) if near else 0.5, sum(far) / len(far) if far else 0.0
 
 

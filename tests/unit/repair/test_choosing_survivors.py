@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from regreen.models.fixes import sure
-from regreen.repair.choice import alike, in_order
+from regreen.repair.choice import alike, doubtful, in_order
 from regreen.repair.patch import Asked, Behaviour, Findings, Patch
 from regreen.repair.source import Edit, Part
 from regreen.testing.confidence import confidence
@@ -82,3 +82,21 @@ def test_one_failing_test_makes_nobody_sure_of_an_edit_of_the_search() -> None:
     assert confidence(None, tests=30, turned_green=4, kind="name", compared=48, same=2) == "medium"
     assert confidence(None, tests=30, turned_green=5, kind="name", compared=48, same=2) == "high"
     assert confidence(None, tests=30, turned_green=4, kind="deleted", compared=48) == "medium"
+
+
+@pytest.mark.parametrize(
+    ("was", "passing", "is_doubtful"),
+    [
+        ("int", "int", True),
+        ("!RecursionError", "int", False),
+        ("!ValueError", "!ValueError", True),
+    ],
+    ids=["it gave a value", "it crashed", "a passing test wants this error"],
+)
+def test_an_edit_disturbs_what_was_given_and_not_what_crashed(
+    was: str, passing: str, is_doubtful: bool
+) -> None:
+    calls = ((passing, "t1"), ("!RecursionError", "t2"))
+    inputs = ((was, "was"),) * (INPUTS // 2) + (("!RecursionError", "x"),) * (INPUTS // 2)
+    failing = (False, True) + (False,) * (INPUTS // 2) + (True,) * (INPUTS // 2)
+    assert doubtful(patch("<", 0.5), Asked(2, failing, calls + inputs)) is is_doubtful
