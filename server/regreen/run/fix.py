@@ -25,7 +25,7 @@ from regreen.testing.interpreter import find_interpreter
 from regreen.testing.report import Report
 from regreen.testing.seal.choose import choose as choose_seal
 from regreen.testing.target import ParsedTarget, Target, parse_target
-from regreen.workspace.journal import recover_all
+from regreen.workspace.recovery import recover_all
 from regreen.workspace.root import Workspace, find_root
 
 T = TypeVar("T")

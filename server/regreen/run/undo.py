@@ -17,7 +17,8 @@ from regreen.agent.trace import read_trace
 from regreen.errors import UsageError
 from regreen.run.resume import BATCH_FILE, batch_members
 from regreen.settings import run_folder, state_folder
-from regreen.workspace.journal import undo, written
+from regreen.workspace.journal import written
+from regreen.workspace.recovery import undo
 
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
 """See `settings.new_run_id`."""

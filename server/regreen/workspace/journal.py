@@ -14,7 +14,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -256,53 +256,19 @@ def _lock(fd: int) -> bool:
     return True
 
 
-def undo(folder: Path, run: str, only: Collection[str] | None = None) -> list[tuple[str, str]]:
-    """Take back what a run wrote, also after a crash; (path, status) for each file, in the order of writing. `only`
-    names the files to take back, when it is not all of them.
-
-    Status: "restored", "removed" (a new file, now in the journal), "as before" (nothing to do), or "left
-    alone: …" when the file holds something else by now, which is never touched. Can be called again.
-    """
-    from regreen.workspace import recovery
-
-    return recovery.take_back(folder, run, only)
+def writes(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The entries of a run's own writes, in their order; those that were dropped or take something back are left out."""
+    void = {entry["id"] for entry in entries if entry.get("op") == "void"}
+    return [
+        entry
+        for entry in entries
+        if entry.get("op") in ("intent", "noted") and entry["id"] not in void and "undoes" not in entry
+    ]
 
 
 def written(folder: Path) -> list[str]:
-    """The paths a run wrote, each once, in the order of writing; those of writes that were dropped are left out."""
-    entries = read_entries(folder)
-    void = {entry["id"] for entry in entries if entry.get("op") == "void"}
-    return list(
-        dict.fromkeys(
-            entry["path"]
-            for entry in entries
-            if entry.get("op") in ("intent", "noted") and entry["id"] not in void and "undoes" not in entry
-        )
-    )
-
-
-def recover(folder: Path) -> list[tuple[str, str]]:
-    """Finish or drop a write that a kill interrupted; see `recovery.recover`."""
-    from regreen.workspace import recovery
-
-    return recovery.recover(folder)
-
-
-def recover_all(runs: Path) -> list[tuple[str, str]]:
-    """At a start: put in order every journal below `runs` (`RUN/journal`) that a killed run left unfinished.
-    (path, status) for each file concerned; [] nearly always, and then it costs one look at the folder."""
-    found: list[tuple[str, str]] = []
-    for mark in sorted(runs.glob("*/journal/unfinished")):
-        try:
-            if not in_use(mark.parent):
-                found += recover(mark.parent)
-        except WorkspaceGone:
-            continue  # It may come back: a disk that is not there at the moment.
-        except (UsageError, PathRefused, OSError) as error:
-            # Another project's damage must not keep this run from starting. Told once.
-            mark.unlink(missing_ok=True)
-            found.append((str(mark.parent), f"cannot be put in order: {error}"))
-    return found
+    """The paths a run wrote, each once, in the order of writing."""
+    return list(dict.fromkeys(entry["path"] for entry in writes(read_entries(folder))))
 
 
 def forget(folder: Path) -> None:

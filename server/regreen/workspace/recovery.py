@@ -14,7 +14,7 @@ from typing import Any
 from regreen.errors import UsageError
 from regreen.workspace.changes import sha256
 from regreen.workspace.confine import Root, read_leaf
-from regreen.workspace.journal import Journal, WorkspaceGone, blob, in_use, read_entries
+from regreen.workspace.journal import Journal, WorkspaceGone, blob, in_use, read_entries, writes
 from regreen.workspace.names import PathRefused, split
 from regreen.workspace.writer import LIMIT, Conflict, disk_words, exchange, put, remove_empty
 
@@ -42,21 +42,37 @@ def recover(folder: Path) -> list[tuple[str, str]]:
         root.close()
 
 
-def take_back(folder: Path, run: str, only: Collection[str] | None = None) -> list[tuple[str, str]]:
-    """See `journal.undo`."""
+def recover_all(runs: Path) -> list[tuple[str, str]]:
+    """At a start: put in order every journal below `runs` (`RUN/journal`) that a killed run left unfinished.
+    (path, status) for each file concerned; [] nearly always, and then it costs one look at the folder."""
+    found: list[tuple[str, str]] = []
+    for mark in sorted(runs.glob("*/journal/unfinished")):
+        try:
+            if not in_use(mark.parent):
+                found += recover(mark.parent)
+        except WorkspaceGone:
+            continue  # It may come back: a disk that is not there at the moment.
+        except (UsageError, PathRefused, OSError) as error:
+            # Another project's damage must not keep this run from starting. Told once.
+            mark.unlink(missing_ok=True)
+            found.append((str(mark.parent), f"cannot be put in order: {error}"))
+    return found
+
+
+def undo(folder: Path, run: str, only: Collection[str] | None = None) -> list[tuple[str, str]]:
+    """Take back what a run wrote, also after a crash; (path, status) for each file, in the order of writing. `only`
+    names the files to take back, when it is not all of them.
+
+    Status: "restored", "removed" (a new file, now in the journal), "as before" (nothing to do), or "left
+    alone: …" when the file holds something else by now, which is never touched. Can be called again.
+    """
     if in_use(folder):
         raise UsageError(f"The run {run} is still going. Cancel it first, then take it back.")
     recover(folder)
     entries = read_entries(folder)
     if not entries:
         return []
-    void = {entry["id"] for entry in entries if entry.get("op") == "void"}
-    ours = [
-        entry
-        for entry in entries
-        if entry.get("op") in ("intent", "noted") and entry["id"] not in void and "undoes" not in entry
-        if only is None or entry["path"] in only
-    ]
+    ours = [entry for entry in writes(entries) if only is None or entry["path"] in only]
     status: dict[str, str] = {entry["path"]: "" for entry in ours}
     root, journal = _opened(folder, entries)
     try:

@@ -12,9 +12,10 @@ import pytest
 
 from regreen.workspace.changes import FileChange
 from regreen.workspace.draft import Draft
-from regreen.workspace.journal import Journal, undo
+from regreen.workspace.journal import Journal
 from regreen.workspace.names import PathRefused
 from regreen.workspace.policy import LARGEST_FILE, LARGEST_GROWTH
+from regreen.workspace.recovery import undo
 from regreen.workspace.root import Workspace
 from regreen.workspace.writer import CannotWrite, Conflict, Writer
 from unit.workspace.conftest import SmallDisk

@@ -16,7 +16,8 @@ import pytest
 from regreen.workspace import recovery
 from regreen.workspace import writer as writing
 from regreen.workspace.changes import FileChange
-from regreen.workspace.journal import Journal, read_entries, recover_all, undo
+from regreen.workspace.journal import Journal, read_entries
+from regreen.workspace.recovery import recover_all, undo
 from regreen.workspace.root import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")

@@ -13,8 +13,9 @@ import pytest
 from regreen.errors import UsageError
 from regreen.workspace import writer as writing
 from regreen.workspace.changes import FileChange
-from regreen.workspace.journal import Journal, in_use, read_entries, undo
+from regreen.workspace.journal import Journal, in_use, read_entries
 from regreen.workspace.names import PathRefused
+from regreen.workspace.recovery import undo
 from regreen.workspace.root import Workspace
 from regreen.workspace.text import UndecodableFile, decode
 from regreen.workspace.writer import CannotWrite, Conflict, Unsupported, Writer
