@@ -101,17 +101,19 @@ class WarmRunner:
             theirs.close()
         runner = cls(running, ours)
         try:
-            opened = await runner._open(paths, jobs, can_fork() if forks is None else forks)
+            spawn = not (can_fork() if forks is None else forks)
+            opening = {"paths": list(paths), "jobs": jobs, "spawn": spawn, "target": ground.target.nodeid}
+            opened = await runner._open(opening)
         except BaseException:
             await runner.aclose()
             raise
         return runner, opened
 
-    async def _open(self, paths: Sequence[str], jobs: int, forks: bool) -> Opened:
+    async def _open(self, opening: Mapping[str, Any]) -> Opened:
         self._ours.setblocking(False)
         self._reader, self._writer = await asyncio.open_connection(sock=self._ours, limit=LINE_LIMIT)
         self._listen = asyncio.create_task(self._read_answers())
-        hello = await self._ask({"paths": list(paths), "jobs": jobs, "spawn": not forks}, identity=0)
+        hello = await self._ask(opening, identity=0)
         errors = tuple(str(error["text"]) for error in hello["errors"])
         version = (int(hello["version"][0]), int(hello["version"][1]))
         return Opened(tuple(hello["collected"]), errors, str(hello["problem"]), version, bool(hello["forks"]))

@@ -53,6 +53,7 @@ class Reading:
     elsewhere: tuple[str, ...] = ()
     no_pytest: str = ""
     internal_error: str = ""
+    heard: bool = False
     started: bool = False
     finished: bool = False
     status: int | None = None
@@ -69,7 +70,10 @@ def understand(records: Iterable[Record], timed_out: bool) -> Reading:
     running = last = ""
     seconds: dict[str, float] = {}
     for record in records:
+        reading.heard = True
         match record["event"]:
+            case "python":
+                reading.python = record["version"]
             case "start":
                 reading.started = True
                 reading.pytest, reading.python = record["pytest"], record["python"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from regreen.testing.host import Host
 from regreen.testing.interpreter import add_pytest_command
+from regreen.testing.interpreter_problem import unfit_python
 from regreen.testing.kept_files import link_out
 from regreen.testing.kept_out import kept_out
 from regreen.testing.lack import Lack
@@ -67,6 +68,8 @@ def problem_of(report: Report, reading: Reading, finished: Finished, python: Pat
     install = add_pytest_command(python, host.workspace).rsplit(" ", 1)[0]
     if finished.status == "seal_failed":
         return Lack(f"the seal around the tests could not be made: {finished.detail or 'no reason given'}")
+    if unfit := unfit_python(reading, finished, python):
+        return Lack(unfit)
     if reading.no_pytest:
         return Lack(_no_pytest(reading.no_pytest, python, install))
     for nodeid, failure in _failures(report):

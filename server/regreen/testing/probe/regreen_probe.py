@@ -14,8 +14,10 @@ from typing import Any, Dict, Generator, List, Optional, Tuple
 
 import pytest
 from regreen_lookups import Lookups
+from regreen_options import Unhindered
 from regreen_records import OUTPUT_LIMIT, TEXT_LIMIT, VALUE_LIMIT, Records, bounded, shown
 from regreen_trace import Places, Tracer
+from regreen_values import unittest_values
 
 FRAMES = 20
 
@@ -46,41 +48,14 @@ def escaped(text: str) -> str:
     )
 
 
-def unittest_values(frames: List[Tuple[Any, int]]) -> Tuple[Optional[str], Optional[str]]:
-    """What a `self.assert…` method compared: its own arguments, by the names unittest gives them."""
-    for frame, _line in frames:
-        if not frame.f_code.co_filename.endswith(("unittest/case.py", "unittest\\case.py")):
-            continue
-        known = frame.f_locals
-        for left, right in (("first", "second"), ("member", "container"), ("expr1", "expr2")):
-            if left in known and right in known:
-                return shown(known[left]), shown(known[right])
-        if "expr" in known and frame.f_code.co_name in ("assertTrue", "assertFalse"):
-            return shown(known["expr"]), str(frame.f_code.co_name == "assertTrue")
-    return None, None
-
-
-class _NoCoverage:
-    """Switches pytest-cov off before it starts measuring. Registered after it, so that it is asked first."""
-
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_load_initial_conftests(self, early_config: Any, args: List[str]) -> Generator[None, Any, None]:
-        known = early_config.known_args_namespace
-        if hasattr(known, "cov_source"):
-            known.cov_source = None
-            args.append("--no-cov")
-        yield
-
-
-class Probe:
+class Probe(Unhindered):
     """The plugin. `job` says what to run; see `regreen_pytest.py`."""
 
     def __init__(self, job: Dict[str, Any], records: Records) -> None:
+        super().__init__(job)
         self._emit = records.emit
         self._places = Places(job["root"])
         self._workspace = job.get("workspace") or ""
-        self._explicit = bool(job.get("explicit"))
-        self._collect_only = bool(job.get("collect"))
         self._only: List[str] = job.get("only") or []
         self._trace = Tracer(self._places) if job.get("trace") else None
         self._lookups = Lookups(self._places) if job.get("lookups") else None
@@ -93,36 +68,6 @@ class Probe:
         self._warnings = 0
         self._clock = perf_counter
         self._exit = os._exit
-
-    # --- options that hinder -------------------------------------------------------------------------------
-
-    def pytest_plugin_registered(self, plugin: Any, manager: Any) -> None:
-        if getattr(plugin, "__name__", "") == "pytest_cov.plugin" and not manager.hasplugin("regreen-no-cov"):
-            manager.register(_NoCoverage(), "regreen-no-cov")
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_load_initial_conftests(self, early_config: Any, args: List[str]) -> None:
-        has = early_config.pluginmanager.hasplugin
-        if has("xdist"):
-            args += ["-n0"]
-        if has("randomly") or has("pytest_randomly"):
-            args += ["--randomly-dont-reorganize", "--randomly-seed=20"]
-
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_cmdline_main(self, config: Any) -> Generator[None, Any, None]:
-        settings: Dict[str, Any] = {
-            "usepdb": False, "trace": False, "looponfail": False, "maxfail": 0, "verbose": 0, "tbstyle": "auto",
-            "showlocals": False, "fulltrace": False, "stepwise": False, "lf": False, "failedfirst": False,
-            "newfirst": False, "setuponly": False, "setupplan": False, "xmlpath": None, "htmlpath": None,
-            "pastebin": None, "reruns": 0, "random_order_bucket": "none", "benchmark_disable": True,
-            "numprocesses": 0, "tx": [], "dist": "no", "forked": False, "collectonly": self._collect_only,
-        }  # fmt: skip
-        if self._explicit:
-            settings.update(keyword="", markexpr="", deselect=None)
-        for name, value in settings.items():
-            if hasattr(config.option, name):
-                setattr(config.option, name, value)
-        yield
 
     # --- session and collection ----------------------------------------------------------------------------
 

@@ -93,6 +93,7 @@ def run_pytest(job: Dict[str, Any], stage: Any = None) -> int:
     """Run pytest with the probe; returns its exit status. A `stage` (see regreen_stage.py) keeps the records itself."""
     sys.dont_write_bytecode = True
     records: Any = stage or Records(job["records"], bytes.fromhex(job.pop("key")))
+    records.emit("python", version="%d.%d.%d" % sys.version_info[:3])
     try:
         import pytest
     except ImportError as error:
@@ -100,7 +101,7 @@ def run_pytest(job: Dict[str, Any], stage: Any = None) -> int:
         return 3
     import regreen_probe
 
-    names = ("probe", "records", "trace", "lookups", "stage", "pytest")
+    names = ("probe", "options", "values", "records", "trace", "lookups", "stage", "pytest")
     for name in names:
         sys.modules.pop("regreen_" + name, None)
     set_path(job)

@@ -44,6 +44,8 @@ def preload(workspace: str) -> None:
     own = (
         "regreen_pytest",
         "regreen_records",
+        "regreen_options",
+        "regreen_values",
         "regreen_trace",
         "regreen_lookups",
         "regreen_probe",

@@ -96,7 +96,7 @@ class Hands:
 
     def __init__(self, warm: Warm) -> None:
         self.warm = warm
-        self.opening = {"paths": warm.paths, "options": warm.options}
+        self.opening = {"paths": warm.paths, "options": warm.options, "target": warm.named.target}
         self.idle: List[Hand] = []
         self.ahead()
 
@@ -179,9 +179,9 @@ def main(inside: int, out: int) -> None:
         os.set_inheritable(descriptor, False)
     with os.fdopen(inside, "r") as stream:
         opening = json.loads(stream.readline())
-        warm = Warm(None, {"paths": opening["paths"]})
+        warm = Warm(None, opening)
         code.patch_loader()
         serving = Serving(warm, stream, out)
-        pytest.main([*opening["options"], *opening["paths"]], plugins=[serving, warm.compared])
+        pytest.main([*opening["options"], *opening["paths"]], plugins=[serving, warm.compared, warm.named])
         if not warm.served:
             serving.serve(None)

@@ -27,6 +27,7 @@ from regreen_worker import code, guard
 from regreen_worker.child import Child
 from regreen_worker.hands import Hands, must_spawn
 from regreen_worker.jobs import Fact, Job, Request
+from regreen_worker.named import Named
 from regreen_worker.tests import Compared, mark
 
 QUIET = (
@@ -56,6 +57,7 @@ class Warm:
             if importlib.util.find_spec(module) is not None:
                 self.options += extra
         self.compared = Compared()
+        self.named = Named(opening["target"], self.root)
         self.items: list[Any] = []
         self.session: Any = None
         self.conftest = False
@@ -393,6 +395,6 @@ def main(descriptor: int) -> None:
         data += more
     warm = Warm(connection, json.loads(data))
     code.patch_loader()
-    status = pytest.main([*warm.options, *warm.paths], plugins=[warm, warm.compared])
+    status = pytest.main([*warm.options, *warm.paths], plugins=[warm, warm.compared, warm.named])
     if not warm.served:
         warm.serve("pytest ended with status %s before it ran a test" % int(status))

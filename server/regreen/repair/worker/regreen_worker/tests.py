@@ -16,10 +16,6 @@ from regreen_worker import guard
 Fact = Dict[str, Any]
 Outcome = Tuple[str, Optional[BaseException]]
 SKIPS = (pytest.skip.Exception, unittest.SkipTest)
-OFF = (
-    "usepdb", "trace", "looponfail", "lf", "failedfirst", "newfirst", "stepwise", "setuponly", "setupplan", "collectonly",
-    "cacheclear",
-)  # fmt: skip
 TEXT = 2000
 """Characters kept of a message or of a compared value."""
 
@@ -46,21 +42,6 @@ class Compared:
     def clear(self) -> None:
         """Before a test."""
         self.last = self.inner = self._inner_last = None
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_cmdline_main(self, config: Any) -> None:
-        """Undo options of the project that choose among its tests, or wait for somebody at a keyboard.
-
-        And take out the plugin that runs failing tests again: nothing runs again here, and where xdist is there too it
-        starts a thread, beside which this process could not be forked.
-        """
-        for name in OFF:
-            if getattr(config.option, name, None):
-                setattr(config.option, name, False)
-        plugin = config.pluginmanager.get_plugin("rerunfailures")
-        if plugin is not None:
-            config.pluginmanager.unregister(plugin)
-            config.addinivalue_line("markers", "flaky(...): of pytest-rerunfailures")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
