@@ -8,15 +8,13 @@ import difflib
 import keyword
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from regreen.repair.operators import candidates
 from regreen.repair.operators.names import kin
-from regreen.repair.operators.site import Hints, arguments
+from regreen.repair.operators.site import Hints, Project, arguments, signatures
 from regreen.repair.source import Edit, FunctionNode, Part, Source
 from regreen.repair.syntax import syntax_edits
-
-if TYPE_CHECKING:
-    from regreen.repair.candidates import Texts
+from regreen.repair.texts import Texts
 
 MODULES = (
     "math", "re", "os", "sys", "json", "random", "itertools", "collections", "copy", "time", "datetime", "functools",
@@ -250,9 +248,14 @@ def import_edits(message: str, paths: Sequence[str], texts: Texts) -> list[Edit]
             hints = Hints(kind.group(1) if kind else "", message, crash=(path, int(lines[-1])))
             found += list(crash_edits(source, hints))
             found += _import_names(source, message, texts)
-            found += texts.near_line(source, int(lines[-1]), hints)
+            found += _near_line(source, int(lines[-1]), hints)
         found += _missing_name(message, paths, texts)
     return sorted(found, key=lambda e: -e.weight)[:400]
+
+
+def _near_line(source: Source, line: int, hints: Hints) -> list[Edit]:
+    """Candidates about one line that runs while the module is imported."""
+    return candidates(source, Project(signatures(source), hints=hints), (line,))[:120]
 
 
 def _import_names(source: Source, message: str, texts: Texts) -> list[Edit]:

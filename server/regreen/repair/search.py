@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from regreen.repair.candidates import Texts, generate
+from regreen.repair.candidates import generate, import_repairs
 from regreen.repair.choice import in_order
 from regreen.repair.examine import examine
 from regreen.repair.frontier import Edits, Frontier
@@ -17,6 +17,7 @@ from regreen.repair.ground import SearchGround
 from regreen.repair.learned import PASSES_NOW, ended_how, hints_of, limits
 from regreen.repair.localise import near, ochiai, ranked, with_frames
 from regreen.repair.patch import Failure, Findings, Patch, pairs, parts_of
+from regreen.repair.texts import Texts
 from regreen.repair.warm import Answer, Opened, WarmRunner
 from regreen.repair.wider import Wider
 
@@ -172,7 +173,7 @@ class Search:
         self.limit, self.wall = 1.0, 8.0
         self.found.failure = Failure(type="CollectionError", message=message[-2000:])
         await self.runner.ask_plain("plan", target=[self.ground.target.nodeid], keep=[], also="*")
-        broken = self.texts.import_repairs(message)
+        broken = import_repairs(self.texts, message)
         await self._send(sorted({edit.path for _, (edit,) in broken}))
         self.frontier.push(broken)
         self.found.places = ranked({(edit.path, edit.line): score for score, (edit,) in reversed(broken)})

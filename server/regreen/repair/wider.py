@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from regreen.repair.candidates import Texts
 from regreen.repair.ground import SearchGround
 from regreen.repair.patch import Findings, Patch, parts_of
 from regreen.repair.related import test_files
+from regreen.repair.texts import Texts
 from regreen.repair.warm import Answer, WarmRunner
 
 
