@@ -106,7 +106,7 @@ async def test_the_search_has_the_named_test_too(
         bench = project(tmp_path / str(number), python, options)
         found[options] = await _searched(bench, python, forks)
     whole = {TARGET.nodeid: "failed", f"{TARGET.path}::test_two": "passed"}
-    assert found == {options: whole for options in SEARCHED}
+    assert found == dict.fromkeys(SEARCHED, whole)
 
 
 async def _searched(bench: Bench, python: Path, forks: bool) -> dict[str, str]:

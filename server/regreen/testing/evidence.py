@@ -164,7 +164,7 @@ def _chosen(target: Target, report: Report) -> tuple[TestRecord | None, int]:
 
 
 def _test_unit(target: Target, record: TestRecord | None, index: CodeIndex) -> CodeUnit:
-    _path, names, _param = split_nodeid(record.nodeid) if record else (target.path, target.names, "")
+    _path, names, _param = split_nodeid(record.nodeid) if record else (target.path, target.names, None)
     file = index.file(target.path)
     qualname = part_of(target) if is_doctest(target) else ".".join(names or target.names)
     if file is not None and is_doctest(target):

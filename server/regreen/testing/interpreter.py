@@ -150,9 +150,9 @@ def _environments(homes: list[str], part: str) -> list[Path]:
     for home in filter(None, homes):
         folder = Path(home).expanduser()
         if folder.is_dir():
-            found += [
-                _in_prefix(prefix) for prefix in sorted(folder.iterdir(), reverse=True) if part in prefix.name
-            ]
+            mine = [prefix for prefix in folder.iterdir() if part in prefix.name]
+            mine.sort(key=lambda prefix: (_release(prefix.name), prefix.name), reverse=True)
+            found += [_in_prefix(prefix) for prefix in mine]
     return found
 
 
@@ -187,17 +187,29 @@ def _behind_shim(python: Path, workspace: Path) -> Path:
     exact = re.fullmatch(r"python(\d+\.\d+)", python.name)
     if exact:
         wanted = [version for version in wanted if f"{version}.".startswith(f"{exact[1]}.")] + [exact[1]]
-    for version in filter(_VERSION.fullmatch, wanted):
-        for prefix in sorted((root / "versions").glob(f"{version}*"), reverse=True):
+    for version in [*filter(_VERSION.fullmatch, wanted), "3"]:
+        # As pyenv: "3.1" stands for 3.1.5 and not for 3.10.1.
+        begun = [
+            p for p in (root / "versions").glob(f"{version}*") if not p.name[len(version) :][:1].isdigit()
+        ]
+        for prefix in sorted(begun, key=lambda p: (p.name == version, _release(p.name)), reverse=True):
             if _usable(_in_prefix(prefix)):
                 return _in_prefix(prefix)
-    installed = [_in_prefix(prefix) for prefix in (root / "versions").glob("3*")]
-    usable = sorted(filter(_usable, installed), key=_version)
-    return usable[-1] if usable else Path(sys.executable)
+    return Path(sys.executable)
 
 
-def _version(python: Path) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", python.parent.parent.name))
+def _release(name: str) -> tuple[tuple[int, ...], bool, tuple[int, ...]]:
+    """What sorts names that hold a version by it: 3.9 before 3.13, 3.13.0rc2 and 3.13-dev before 3.13.0."""
+    begin = name.rfind("-py") + 1  # Poetry: project-DIGEST-py3.12
+    found = re.search(r"\d+(?:\.\d+)*", name[begin:])
+    if found is None:
+        return (), False, ()
+    rest = name[begin + found.end() :]
+    return _numbers(found[0]), not re.search("[A-Za-z]", rest), _numbers(rest)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", text))
 
 
 def _text(file: Path) -> str:

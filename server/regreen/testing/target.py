@@ -16,12 +16,12 @@ from regreen.testing import locate
 class Target:
     """A test, a test class or a whole file (no names), relative to the workspace with forward slashes.
 
-    `param` is a parametrize id without its brackets; "" for all of a test's cases.
+    `param` is a parametrize id without its brackets, which may be empty; None for all of a test's cases.
     """
 
     path: str
     names: tuple[str, ...] = ()
-    param: str = ""
+    param: str | None = None
 
     @property
     def nodeid(self) -> str:
@@ -33,7 +33,7 @@ class Target:
         mine = self.nodeid
         if nodeid == mine or (self.param and escaped(nodeid) == escaped(mine)):
             return True
-        if self.param:
+        if self.param is not None:
             return False
         return nodeid.startswith((mine + "::", mine + "[")) or (
             not self.names and nodeid.startswith(mine + "/")
@@ -52,7 +52,7 @@ class ParsedTarget:
 
     file: Path
     names: tuple[str, ...] = ()
-    param: str = ""
+    param: str | None = None
 
     @property
     def single(self) -> bool:
@@ -70,13 +70,14 @@ class ParsedTarget:
         return Target(relative.as_posix(), self.names, self.param)
 
 
-def split_nodeid(nodeid: str) -> tuple[str, tuple[str, ...], str]:
-    """Path, names and parametrize id of a node id. The id in brackets may hold any characters, "::" too."""
+def split_nodeid(nodeid: str) -> tuple[str, tuple[str, ...], str | None]:
+    """Path, names and parametrize id of a node id. The id in brackets may hold any characters, "::" too, or none;
+    without brackets it is None."""
     path, _, rest = nodeid.partition("::")
     names, bracket, param = rest.partition("[")
     if bracket and param.endswith("]"):
         param = param[:-1]
-    return path, tuple(name for name in names.split("::") if name), param
+    return path, tuple(name for name in names.split("::") if name), param if bracket else None
 
 
 def escaped(text: str) -> str:
@@ -112,7 +113,7 @@ def parse_target(text: str, cwd: Path) -> ParsedTarget:
         if file.is_dir():
             raise UsageError(f"{path} is a folder: name the file that holds {names[-1]}")
         _check_names(file, path, list(names))
-        return ParsedTarget(file, names, escaped(param))
+        return ParsedTarget(file, names, None if param is None else escaped(param))
     whole = _absolute(text, cwd)
     line = re.fullmatch(r"(.+):(\d+)", text, re.DOTALL)
     if line and not whole.exists():
@@ -123,8 +124,8 @@ def parse_target(text: str, cwd: Path) -> ParsedTarget:
     return ParsedTarget(file)
 
 
-def _joined(path: str, names: tuple[str, ...], param: str) -> str:
-    return "::".join((path, *names)) + (f"[{param}]" if param else "")
+def _joined(path: str, names: tuple[str, ...], param: str | None) -> str:
+    return "::".join((path, *names)) + ("" if param is None else f"[{param}]")
 
 
 def _absolute(path: str, cwd: Path) -> Path:
@@ -175,7 +176,7 @@ def _at_line(file: Path, path: str, line: int) -> ParsedTarget:
 
 
 _OWN_NAMES = re.compile(r"^[ \t]*python_(?:functions|classes)[ \t]*=", re.MULTILINE)
-_CONFIGS = (
+CONFIGS = (
     "pytest.ini",
     ".pytest.ini",
     "pytest.toml",
@@ -184,14 +185,14 @@ _CONFIGS = (
     "tox.ini",
     "setup.cfg",
 )
-_MADE = re.compile(r"\b(?:globals|locals|vars|setattr|exec)\(|\btype\(\s*f?[\"']|\bload_tests\b")
+MADE = re.compile(r"\b(?:globals|locals|vars|setattr|exec)\(|\btype\(\s*f?[\"']|\bload_tests\b")
 """What makes tests while a module is imported, under names that stand nowhere in it."""
 
 
 def _names_tests_its_own_way(file: Path) -> bool:
     """Whether pytest's configuration around a file says what functions or classes are called that are tests."""
     for folder in file.parents:
-        for name in _CONFIGS:
+        for name in CONFIGS:
             try:
                 text = (folder / name).read_text(encoding="utf-8", errors="replace")
             except OSError:
@@ -208,7 +209,7 @@ def _check_names(file: Path, path: str, names: list[str]) -> None:
     if file.suffix != ".py":
         return  # a text file with doctests, or what a conftest.py of the project collects
     source = _source(file, path)
-    if re.search(rf"\b{re.escape(names[-1])}\b", source) or "import *" in source or _MADE.search(source):
+    if re.search(rf"\b{re.escape(names[-1])}\b", source) or "import *" in source or MADE.search(source):
         return
     known_as = {file.stem, file.name, file.parent.name if file.stem == "__init__" else file.stem}
     if len(names) == 1 and ">>>" in source and (names[0] in known_as or known_as & set(names[0].split("."))):
@@ -217,8 +218,8 @@ def _check_names(file: Path, path: str, names: list[str]) -> None:
         tests = locate.tests_in(source)
     except SyntaxError:
         return
-    if len(names) > 1 and any(test.kind == "class" and list(test.names) == names[:-1] for test in tests):
-        return
+    if len(names) > 1 and re.search(rf"\b{re.escape(names[-2])}\b", source):
+        return  # a class may inherit it, and be a test case by a base in another file
     wanted = "::".join(names)
     known = ["::".join(test.names) for test in tests]
     close = difflib.get_close_matches(wanted, known, 1) or [

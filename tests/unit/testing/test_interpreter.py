@@ -146,6 +146,43 @@ def test_a_shim_that_names_a_version_stands_for_that_version(
     assert find_interpreter(project, str(shim)) == wanted
 
 
+@pytest.mark.parametrize(
+    ("asked", "installed", "stands_for"),
+    [
+        ("3.12", ["3.12.9", "3.12.10", "3.12.1"], "3.12.10"),
+        ("3.13", ["3.13.0rc2", "3.13.0", "3.13.0t", "3.13-dev"], "3.13.0"),
+        ("3.13.0t", ["3.13.0", "3.13.0t"], "3.13.0t"),
+        ("3.14", ["3.14.0a4", "3.14.0b11", "3.14.0b2"], "3.14.0b11"),
+        ("3.1", ["3.10.4", "3.1.5", "3.11.2"], "3.1.5"),
+        ("3", ["3.9.18", "3.12.1", "3.10.13"], "3.12.1"),
+        ("pypy3.10", ["pypy3.10-7.3.9", "pypy3.10-7.3.15"], "pypy3.10-7.3.15"),
+        ("2.6", ["3.9.18", "3.10.13"], "3.10.13"),
+    ],
+)
+def test_a_version_is_the_newest_that_begins_so_by_its_numbers(
+    project: Path, tmp_path: Path, asked: str, installed: list[str], stands_for: str
+) -> None:
+    versions = tmp_path / "pyenv/versions"
+    for version in installed:
+        environment(versions / version)
+    shim = tmp_path / "pyenv/shims/python"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\n")
+    shim.chmod(0o755)
+    (project / ".python-version").write_text(asked + "\n")
+    assert find_interpreter(project, str(shim)) == versions / stands_for / "bin/python"
+
+
+def test_of_several_environments_of_poetry_the_newest_python_is_taken(project: Path, tmp_path: Path) -> None:
+    (project / "poetry.lock").touch()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(str(project.resolve()).encode()).digest()).decode()[:8]
+    made = {
+        version: environment(tmp_path / f"home/.cache/pypoetry/virtualenvs/project-{digest}-py{version}")
+        for version in ("3.9", "3.12", "3.8")
+    }
+    assert find_interpreter(project) == made["3.12"]
+
+
 def test_an_environment_that_has_lost_its_python_is_said_and_not_passed_over(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -408,3 +408,20 @@ async def test_a_source_that_ends_or_holds_the_process_when_imported_is_a_failur
     if kind == "SystemExit":
         assert [frame.path for frame in failure.frames] == ["test_x.py", "shop.py"]
         assert f"shop.py:1: in <module>\n    {ending}" in failure.text
+
+
+async def test_the_case_with_an_empty_id_runs_alone(tmp_path: Path) -> None:
+    text = """\
+        import pytest
+
+        @pytest.mark.parametrize("text", ["", "a", "[]"])
+        def test_s(text):
+            assert text
+        """
+    bench = Bench(tmp_path, {"test_s.py": text})
+    tree = bench.trial.prepare()
+    report = await bench.runner.run(tree, ["test_s.py::test_s[]"])
+    assert {nodeid: record.outcome for nodeid, record in report.tests.items()} == {
+        "test_s.py::test_s[]": "failed"
+    }
+    assert len((await bench.runner.run(tree, ["test_s.py::test_s"])).tests) == 3

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import venv
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from environments import python_of
 from regreen import doctor
 from regreen.testing.host import Host
 from regreen.testing.interpreter import check_pytest
-from regreen.testing.records import Reading
+from regreen.testing.records import Reading, understand
 from regreen.testing.report import Failure, Frame, Report
 from regreen.testing.seal.door import Choice, Finished
 from regreen.testing.seal.unsealed import Unsealed
@@ -252,6 +254,52 @@ def test_syntax_of_a_newer_python_is_no_bug_of_the_code(tmp_path: Path) -> None:
         said.text
         == "shop.py is written for a newer Python than the 3.8.18 of this project: choose one with --python"
     )
+
+
+@pytest.mark.parametrize("program", ["true", "ls", "cat", "false"])
+async def test_a_program_that_is_no_python_is_named_with_the_way_to_choose_another(
+    tmp_path: Path, program: str
+) -> None:
+    path = Path(shutil.which(program) or program)
+    bench = Bench(tmp_path, {"test_x.py": TEST}, path)
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+    assert report.problem.startswith(f"{path} does not work as a Python interpreter")
+    assert report.problem.endswith("with --python, or by `regreen.interpreter` in the editor's settings")
+    assert "\n" not in report.problem
+
+
+async def test_a_python_whose_own_library_is_gone_is_called_broken(tmp_path: Path) -> None:
+    broken = tmp_path / "broken/bin/python"
+    broken.parent.mkdir(parents=True)
+    broken.write_text(f'#!/bin/sh\nPYTHONHOME={tmp_path}/nowhere exec {lean_python()} "$@"\n')
+    broken.chmod(0o755)
+    bench = Bench(tmp_path, {"test_x.py": TEST}, broken)
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+    assert report.problem.startswith(f"{broken} does not work as a Python interpreter (Fatal Python error: ")
+
+
+async def test_a_python_that_never_begins_is_named(tmp_path: Path) -> None:
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    bench = Bench(tmp_path, {"test_x.py": TEST}, slow)
+    report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"], wall=1)
+    assert report.problem.startswith(f"{slow} did not begin to run the tests in 1 s: choose another one with")
+
+
+OLD = [python for version in ("2.7", "3.6", "3.7") if (python := python_of(version))]
+
+
+async def test_an_old_python_is_told_what_is_needed(tmp_path: Path) -> None:
+    for number, python in enumerate(OLD):
+        bench = Bench(tmp_path / str(number), {"test_x.py": TEST}, python)
+        report = await bench.runner.run(bench.trial.prepare(), ["test_x.py::test_a"])
+        assert str(python) in report.problem
+        assert "running tests needs Python 3.8 or newer" in report.problem
+    reading = understand([{"event": "python", "version": "3.7.16"}], False)
+    said = problem_of(Report(), reading, Finished("exited", 3), Path("/py"), Host(tmp_path, tmp_path))
+    assert said is not None
+    assert said.text.startswith("/py is Python 3.7.16, and running tests needs Python 3.8 or newer: choose")
 
 
 async def test_a_fixture_above_the_workspace_is_found(tmp_path: Path) -> None:

@@ -147,7 +147,12 @@ def test_what_a_target_covers() -> None:
 
 
 def test_node_ids_split_and_join_again() -> None:
-    for nodeid in ("a/test_x.py::TestA::test_b[x::y]", "a/test_x.py", "test_x.py::test_a[[]]"):
+    for nodeid in (
+        "a/test_x.py::TestA::test_b[x::y]",
+        "a/test_x.py",
+        "test_x.py::test_a[[]]",
+        "test_x.py::test_a[]",
+    ):
         assert Target.from_nodeid(nodeid).nodeid == nodeid
     assert split_nodeid("t.py::test_a[\\xe9 -5]") == ("t.py", ("test_a",), "\\xe9 -5")
 
@@ -180,3 +185,16 @@ def test_ids_can_be_typed_as_they_read_or_as_pytest_writes_them(folder: Path) ->
         assert parse_target(typed, folder).param == "caf\\xe9 \\U0001f60b"
     assert Target("t.py", ("test_a",), "caf\\xe9").covers("t.py::test_a[caf\u00e9]")
     assert not Target("t.py", ("test_a",), "caf\\xe9").covers("t.py::test_a[cafe]")
+
+
+def test_an_empty_id_is_that_one_case_and_no_id_is_all_of_them(folder: Path) -> None:
+    (folder / "tests/test_ids.py").write_text("def test_a(x):\n    pass\n")
+    one = parse_target("tests/test_ids.py::test_a[]", folder).within(folder)
+    assert (one.param, one.nodeid) == ("", "tests/test_ids.py::test_a[]")
+    assert one.covers("tests/test_ids.py::test_a[]")
+    assert not one.covers("tests/test_ids.py::test_a[x]")
+    assert not one.covers("tests/test_ids.py::test_a")
+    every = parse_target("tests/test_ids.py::test_a", folder).within(folder)
+    assert every.param is None
+    assert every.covers("tests/test_ids.py::test_a[]")
+    assert every.covers("tests/test_ids.py::test_a[x]")

@@ -22,8 +22,8 @@ class Named:
 
     def __init__(self, target: str, root: str) -> None:
         self.target = target
-        self._whole, bracket, param = target.partition("[")
-        self._id = escaped(target) if bracket and param else ""
+        self._whole, bracket, _ = target.partition("[")
+        self._id = escaped(target) if bracket else ""
         self._file = os.path.realpath(os.path.join(root, target.partition("::")[0]))
         self.pytest_ignore_collect = pytest.hookimpl(tryfirst=True)(self._hook())
 
