@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from regreen.errors import RegreenError, UsageError, command_in
 from regreen.run.consent import is_kept
 from regreen.run.look import look
+from regreen.run.projects import joined, projects_below
 from regreen.testing.interpreter import find_interpreter
 from regreen.testing.report import Report
 from regreen.testing.seal.allowed import Allowed
@@ -26,7 +28,13 @@ async def list_tests(
     place = folder.resolve()
     workspace = Workspace.open(find_root(place))
     try:
-        report = await _collect(workspace, place, find_interpreter(workspace.root, python), mode, allowed)
+        parts = projects_below(workspace, place)
+        found = [(root, await _part(root, own, python, mode, allowed)) for root, own in parts]
+        report = (
+            joined(workspace.root, found)
+            if found
+            else await _collect(workspace, (place,), python, mode, allowed)
+        )
     finally:
         workspace.close()
     errors = [f"{failure.type}: {failure.message}" for failure in report.collection_errors]
@@ -51,12 +59,23 @@ async def list_tests(
     return 0
 
 
-async def _collect(
-    workspace: Workspace, place: Path, python: Path, mode: SealMode, allowed: Allowed | None
+async def _part(
+    root: Path, places: Sequence[Path], python: str | None, mode: SealMode, allowed: Allowed | None
 ) -> Report:
+    workspace = Workspace.open(root)
+    try:
+        return await _collect(workspace, places, python, mode, allowed)
+    finally:
+        workspace.close()
+
+
+async def _collect(
+    workspace: Workspace, places: Sequence[Path], python: str | None, mode: SealMode, allowed: Allowed | None
+) -> Report:
+    interpreter = find_interpreter(workspace.root, python)
     if mode == "require" and is_kept(workspace.root):
         mode = "prefer"
     choice = await choose_seal(mode, allowed)
-    relative = place.relative_to(workspace.root).as_posix()
-    async with look(workspace, python, choice.seal) as (runner, tree):
-        return await runner.collect(tree, () if relative == "." else (relative,))
+    chosen = [place.relative_to(workspace.root).as_posix() for place in places]
+    async with look(workspace, interpreter, choice.seal) as (runner, tree):
+        return await runner.collect(tree, [path for path in chosen if path != "."])
