@@ -177,10 +177,12 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _tests(options: argparse.Namespace) -> int:
-    from regreen.run.listing import list_tests
+    from regreen.run.listing import Listing, list_places, list_tests
 
-    allowed = _allowed(options)
-    return asyncio.run(list_tests(Path(options.dir), options.python, options.seal, options.json, allowed))
+    workspace = Path(options.workspace) if options.workspace else None
+    listing = Listing(Path(options.dir), workspace, options.python, options.seal, _allowed(options))
+    work = list_places(listing) if options.for_editor else list_tests(listing, options.json)
+    return asyncio.run(work)
 
 
 def _doctor(options: argparse.Namespace) -> int:

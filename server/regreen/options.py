@@ -100,9 +100,15 @@ def parser() -> argparse.ArgumentParser:
     serve.add_argument("--log-file", type=Path, metavar="FILE", help="write the log to a file as well")
     tests = commands.add_parser("tests", help="the tests found in a folder or file")
     tests.add_argument("dir", metavar="DIR", nargs="?", default=".", help="default: the current folder")
+    tests.add_argument("--workspace", metavar="DIR", help="default: the project that DIR lies in")
     tests.add_argument("--python", metavar="PATH", help=_PYTHON)
     _seal_options(tests)
     tests.add_argument("--json", action="store_true", help=_JSON)
+    tests.add_argument(
+        "--for-editor",
+        action="store_true",
+        help="where in a file its tests stand, as one event; standard input that speaks or ends cancels it",
+    )
     doctor = commands.add_parser("doctor", help="what is missing, with the command that mends it")
     doctor.add_argument(
         "--workspace", metavar="DIR", help="the project to look at (default: the current folder)"

@@ -280,6 +280,8 @@ def until_buffer() -> None:
 
 
 if __name__ == "__main__":
+    if ARGUMENTS[:1] == ["tests"]:  # what pytest collects is no run
+        os._exit(0)
     record({"argv": ARGUMENTS, "cwd": str(Path.cwd()), "stdin_tty": sys.stdin.isatty(), "at": time.time()})
     threading.Thread(target=read_input, daemon=True).start()
     scenario = "undo" if ARGUMENTS[:1] == ["undo"] else sys.argv[1]

@@ -28,7 +28,13 @@ def connect(toy_shop: Path) -> Iterator[Connect]:
         client = Client()
         started.append(client)
         shown = {"review": "preview"} if preview else {}
-        settings = {"model": model, "interpreter": person_python(), "seal": "prefer", **options}
+        settings = {
+            "model": model,
+            "interpreter": person_python(),
+            "seal": "prefer",
+            "collect": False,
+            **options,
+        }
         client.initialize(toy_shop, options={**shown, **settings})
         client.answers["window/showMessageRequest"] = lambda m: m["params"]["actions"][0]
         client.answers["workspace/applyEdit"] = client.apply

@@ -200,6 +200,7 @@ export function followTests(server: Server): vscode.Disposable {
     vscode.window.onDidChangeActiveTextEditor(soon),
     vscode.workspace.onDidChangeTextDocument(({ document }) => { if (document === vscode.window.activeTextEditor?.document) soon(); }),
     server.onDidStart(soon),
+    server.onDidGiveLenses(soon),
     { dispose: () => { clearTimeout(timer); } },
   );
 }

@@ -55,6 +55,9 @@ export class Server implements vscode.Disposable {
   builtinOnly = false;
   private readonly started = new vscode.EventEmitter<undefined>();
   readonly onDidStart = this.started.event;
+  private readonly lensed = new vscode.EventEmitter<undefined>();
+  /** The editor was given lenses: other ones, perhaps, once pytest has told which tests a file holds. */
+  readonly onDidGiveLenses = this.lensed.event;
   private restarting: Promise<void> | undefined;
   private again = false;
 
@@ -212,6 +215,11 @@ export class Server implements vscode.Disposable {
     return {
       executeCommand: (command, args, next) =>
         this.events.executeCommand(command, args as unknown[], async (name, values) => (await next(name, values)) as unknown),
+      provideCodeLenses: async (document, token, next) => {
+        const lenses = await next(document, token);
+        this.lensed.fire(undefined);
+        return lenses;
+      },
       workspace: {
         handleApplyEdit: async (params, next) => {
           const apply: Apply = async (ours) => {

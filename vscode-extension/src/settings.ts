@@ -15,6 +15,7 @@ export interface Settings {
   environment: string[];
   tests: string;
   search: string;
+  collect: boolean;
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
@@ -39,6 +40,7 @@ export interface ServerOptions {
   environment: string[];
   tests: string;
   search: string;
+  collect: boolean;
   maxSteps: number;
   maxTokens: number;
   maxSeconds: number;
@@ -60,6 +62,7 @@ export function readSettings(folder = vscode.workspace.workspaceFolders?.[0]?.ur
     environment: section.get<string[]>("environment", []),
     tests: section.get("tests", "reached"),
     search: section.get("search", "on"),
+    collect: section.get("collect", true),
     maxSteps: section.get("maxSteps", 12),
     maxTokens: section.get("maxTokens", 60000),
     maxSeconds: section.get("maxSeconds", 900),
@@ -89,6 +92,7 @@ export function serverOptions(settings: Settings, interpreter: string | null, ru
     environment: settings.environment,
     tests: settings.tests,
     search: settings.search,
+    collect: settings.collect,
     maxSteps: settings.maxSteps,
     maxTokens: settings.maxTokens,
     maxSeconds: settings.maxSeconds,

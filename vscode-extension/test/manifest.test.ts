@@ -27,7 +27,7 @@ const settings = Object.entries(contributes.configuration.properties);
 /** Where code goes, who may do what without asking, what tests may reach, what is started, and what a run may use up. */
 const GUARDED = [
   "model", "ollamaHost", "baseUrl", "approval", "seal", "allowNetwork", "readablePaths", "environment", "maxSteps", "maxTokens", "maxSeconds", "maxCost",
-  "serverInterpreter", "commandPath",
+  "collect", "serverInterpreter", "commandPath",
 ];
 
 test("a workspace cannot set what guards the person, and the setting says so", () => {

@@ -49,6 +49,11 @@ class Runs:
         self._background(self._play(run, queue))
         return ident, queued
 
+    @property
+    def busy(self) -> bool:
+        """Whether a run works or waits."""
+        return bool(self._runs)
+
     async def _play(self, run: Run, queue: list[Run]) -> None:
         try:
             await run.go()

@@ -22,6 +22,7 @@ from pygls.capabilities import get_capability
 from regreen import __version__
 from regreen.errors import RegreenError, UsageError
 from regreen.lsp import wire
+from regreen.lsp.collector import Collector
 from regreen.lsp.documents import file_path
 from regreen.lsp.editor import Editor
 from regreen.lsp.order import (
@@ -42,9 +43,8 @@ from regreen.lsp.targets import (
     ASK_COMMAND,
     FIX_COMMAND,
     TestIndex,
-    TestTarget,
-    code_action,
-    code_lens,
+    code_actions,
+    code_lenses,
     test_action,
     wants_quickfix,
 )
@@ -75,6 +75,9 @@ class RegreenServer(BaseServer):
         self.editor = Editor(self.protocol)
         self.runs = Runs(self.editor)
         self.indexes: dict[str, TestIndex] = {}
+        self.collector = Collector(
+            self.editor, lambda: self.settings, self.folders, lambda: self.runs.busy, self.index
+        )
         self._loop = loop
         self._watch_parent = watch_parent
 
@@ -115,6 +118,19 @@ class RegreenServer(BaseServer):
             return
         self.indexes[document.uri] = index = TestIndex(document)
         self.protocol.background(index.soon())
+        self.collector.opened(index)
+        self.runs.documents_changed()
+
+    def saved(self, uri: str) -> None:
+        """The file may hold other tests now, and tests that other files inherit."""
+        if index := self.index(uri):
+            self.collector.saved(index.document)
+        self.runs.documents_changed()
+
+    def closed(self, uri: str) -> None:
+        """Nobody looks at the document any more."""
+        if index := self.indexes.pop(uri, None):
+            self.collector.closed(index.document)
         self.runs.documents_changed()
 
     def index(self, uri: str) -> TestIndex | None:
@@ -134,11 +150,10 @@ class RegreenServer(BaseServer):
         actions: list[lsp.CodeAction | lsp.Command] = []
         if index is not None:
             await index.soon()
-            if test := index.at(params.range.start.line, params.range.end.line):
-                target = TestTarget(uri, test.names, index.document.version)
-                tags = get_capability(capabilities, "text_document.code_action.tag_support.value_set", None)
-                tagged = lsp.CodeActionTag.LlmGenerated in (tags or ())
-                actions.append(code_action(target, name_of(uri), literal is not None, tagged))
+            tags = get_capability(capabilities, "text_document.code_action.tag_support.value_set", None)
+            tagged = lsp.CodeActionTag.LlmGenerated in (tags or ())
+            lines = (params.range.start.line, params.range.end.line)
+            actions += code_actions(index, uri, lines, literal is not None, tagged)
         if path and not self.editor.preview and (order := self.runs.test_wanted(path)):
             actions.append(test_action(order.target, uri, order.resume, literal is not None))
         return actions or None
@@ -149,11 +164,7 @@ class RegreenServer(BaseServer):
         index, path = self.index(uri), file_path(uri)
         if index is None or path is None:
             return None
-        tests = await index.soon()
-        version = index.document.version
-        return [
-            code_lens(TestTarget(uri, test.names, version), path.name, test.first_line - 1) for test in tests
-        ]
+        return code_lenses(await index.soon(), uri, index.document)
 
     # --- commands --------------------------------------------------------------------------------------
 
@@ -179,6 +190,7 @@ class RegreenServer(BaseServer):
         return self._start(order)
 
     def _start(self, order: Order) -> dict[str, Any]:
+        self.collector.pause()
         run, queued = self.runs.start(order)
         return {"run": run, "queued": queued}
 
@@ -229,12 +241,6 @@ class RegreenServer(BaseServer):
         kind = lsp.MessageType.Error if process.returncode else lsp.MessageType.Info
         self.editor.log("\n".join(lines), kind)
         self.editor.show(f"Regreen: {one_line('; '.join(lines), 400)}", kind)
-
-
-def name_of(uri: str) -> str:
-    """The file's name, for people."""
-    path = file_path(uri)
-    return path.name if path else uri
 
 
 def _is_python(language: str, path: Path) -> bool:
@@ -308,13 +314,12 @@ def _wire_features(server: RegreenServer) -> None:
         server.runs.documents_changed()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def _(_: lsp.DidSaveTextDocumentParams) -> None:
-        server.runs.documents_changed()
+    def _(params: lsp.DidSaveTextDocumentParams) -> None:
+        server.saved(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def _(params: lsp.DidCloseTextDocumentParams) -> None:
-        server.indexes.pop(params.text_document.uri, None)
-        server.runs.documents_changed()
+        server.closed(params.text_document.uri)
 
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
@@ -376,6 +381,6 @@ async def _serve(read: wire.Read, write: wire.Write, watch_parent: bool) -> int:
     wire.read_messages(read, deliver, server.leave)
     await protocol.exited.wait()
     server.editor.closing = True
-    await server.runs.close(CLOSE_SECONDS)
+    await asyncio.gather(server.runs.close(CLOSE_SECONDS), server.collector.close(CLOSE_SECONDS))
     writer.close()
     return protocol.code

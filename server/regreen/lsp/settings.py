@@ -41,6 +41,7 @@ class Settings:
     environment: tuple[str, ...] = ()
     search: str = "on"
     max_cost: float | None = None
+    collect: bool = True
 
     def updated(self, options: Mapping[str, Any]) -> tuple[Settings, list[str]]:
         """These settings with what `options` sets, and a line for every value that cannot be used.
@@ -72,14 +73,21 @@ class Settings:
             arguments += ["--max-cost", f"{self.max_cost:.6f}".rstrip("0").rstrip(".")]
         if self.base_url:
             arguments += ["--base-url", self.base_url]
-        if self.interpreter:
-            arguments += ["--python", self.interpreter]
-        if self.allow_network:
-            arguments.append("--allow-network")
         if self.tests != "reached":
             arguments += ["--tests", self.tests]
         if self.search != "on":
             arguments += ["--search", self.search]
+        return arguments + self._project()
+
+    def collecting(self) -> list[str]:
+        """The options of `regreen tests`. Nobody clicked for it, so it is sealed whatever runs are; only a kept answer of
+        the person changes that."""
+        return ["--seal", "require", *self._project()]
+
+    def _project(self) -> list[str]:
+        arguments = ["--python", self.interpreter] if self.interpreter else []
+        if self.allow_network:
+            arguments.append("--allow-network")
         arguments += [f"--env={name}" for name in self.environment]
         return arguments + [f"--readable={path}" for path in self.readable_paths]
 
@@ -103,7 +111,7 @@ def _problem(name: str, value: Any) -> str:
         return "" if _above_0(value) and value == int(value) else "expected a whole number above 0"
     if name == "max_cost":
         return "" if _above_0(value) and value >= 0.000001 else "expected an amount of dollars above 0"
-    if name == "allow_network":
+    if name in ("allow_network", "collect"):
         return "" if isinstance(value, bool) else "expected true or false"
     if name == "readable_paths":
         return "" if _are_paths(value) else "expected a list of whole paths"

@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lsprotocol import types as lsp
 
+from regreen.lsp.collected import Collected
 from regreen.lsp.documents import Document
 from regreen.testing.locate import Located, tests_in
 
@@ -58,12 +60,16 @@ def parse(source: str) -> list[Located] | None:
 
 
 class TestIndex:
-    """The tests of one document, kept up to date at the cost of what changed."""
+    """The tests of one document, kept up to date at the cost of what changed.
+
+    `collected` is what pytest found in it besides, once that is known.
+    """
 
     __test__ = False
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self.collected: Collected | None = None
         self._cache: dict[str, list[Located] | None] = {}
         self._used: dict[str, list[Located] | None] = {}
         self._known: list[Located] = []
@@ -74,7 +80,7 @@ class TestIndex:
         """Every test, at once; as slow as a full parse when the document was never looked at."""
         for _ in self._scan():
             pass
-        return self._known
+        return self._merged()
 
     async def soon(self) -> list[Located]:
         """Every test, without keeping the event loop busy for more than some milliseconds at a time."""
@@ -88,7 +94,17 @@ class TestIndex:
                     if self.document.edits != edits:  # typed meanwhile: begin again, with what is parsed
                         done = False
                         break
-        return self._known
+        return self._merged()
+
+    def singles(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        """Tests at the place of this one that have none of their own, as far as pytest told them."""
+        return self.collected.singles(names) if self.collected else ()
+
+    def _merged(self) -> list[Located]:
+        more = self.collected.beside(self._known, self.document) if self.collected else []
+        if not more:
+            return self._known
+        return sorted((*self._known, *more), key=lambda test: (test.first_line, len(test.names)))
 
     def at(self, first: int, last: int) -> Located | None:
         """The innermost test that holds line `first` (0-based), else the first one up to line `last`."""
@@ -175,6 +191,8 @@ class TestIndex:
 
     def _moved(self, first: int, last: int, added: int) -> None:
         """The editor replaced lines `first` to `last` (0-based) by text with `added` line ends."""
+        if self.collected:
+            self.collected.moved(first, last, added)
         delta = added - (last - first)
         if not delta:
             return
@@ -251,19 +269,46 @@ def test_action(task: str, uri: str, resume: str, literal: bool) -> lsp.CodeActi
     return lsp.CodeAction(title=TEST_TITLE, kind=kind, command=command) if literal else command
 
 
-def code_action(
-    target: TestTarget, file_name: str, literal: bool, tagged: bool
-) -> lsp.CodeAction | lsp.Command:
-    """The action of one test: a literal with a kind where the client knows them, else the bare command."""
-    command = lsp.Command(title=TITLE, command=FIX_COMMAND, arguments=target.arguments(file_name))
-    if not literal:
-        return command
+def code_actions(
+    index: TestIndex, uri: str, lines: tuple[int, int], literal: bool, tagged: bool
+) -> list[lsp.CodeAction | lsp.Command]:
+    """The actions on the test at these lines (0-based, first and last): literals with a kind where the client knows
+    them, else bare commands. Behind the first one come others that name a test: made by the same statement, or a single
+    case of a parametrized one, or inherited."""
+    test = index.at(*lines)
+    if test is None:
+        return []
+    same = [one.names for one in index.now() if _span(one) == _span(test) and one.names != test.names]
+    names = [test.names, *same] if same else []
+    wanted = [(f"{TITLE}: {name[-1]}", name) for name in (*names, *index.singles(test.names))]
+    if not same:
+        wanted.insert(0, (TITLE, test.names))
     tags = [lsp.CodeActionTag.LlmGenerated] if tagged else None
-    return lsp.CodeAction(title=TITLE, kind=lsp.CodeActionKind.QuickFix, command=command, tags=tags)
+    kind = lsp.CodeActionKind.QuickFix
+    actions: list[lsp.CodeAction | lsp.Command] = []
+    for title, name in wanted:
+        command = _command(title, TestTarget(uri, name, index.document.version), index.document)
+        action = lsp.CodeAction(title=title, kind=kind, command=lsp.Command(**command), tags=tags)
+        actions.append(action if literal else lsp.Command(**command))
+    return actions
 
 
-def code_lens(target: TestTarget, file_name: str, line: int) -> dict[str, Any]:
-    """The lens above one test, as plain data because files hold many; `line` is 0-based."""
-    place = {"line": line, "character": 0}
-    command = {"title": TITLE, "command": FIX_COMMAND, "arguments": target.arguments(file_name)}
-    return {"range": {"start": place, "end": place}, "command": command}
+def code_lenses(tests: Sequence[Located], uri: str, document: Document) -> list[dict[str, Any]]:
+    """A lens above each test, as plain data because files hold many. Several at one line tell which they are."""
+    at_line = Counter(test.first_line for test in tests)
+    found: list[dict[str, Any]] = []
+    for test in tests:
+        title = f"{TITLE}: {test.names[-1]}" if at_line[test.first_line] > 1 else TITLE
+        place = {"line": test.first_line - 1, "character": 0}
+        command = _command(title, TestTarget(uri, test.names, document.version), document)
+        found.append({"range": {"start": place, "end": place}, "command": command})
+    return found
+
+
+def _command(title: str, target: TestTarget, document: Document) -> dict[str, Any]:
+    name = document.path.name if document.path else ""
+    return {"title": title, "command": FIX_COMMAND, "arguments": target.arguments(name)}
+
+
+def _span(test: Located) -> tuple[int, int]:
+    return test.first_line, test.last_line
