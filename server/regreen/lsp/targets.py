@@ -128,8 +128,8 @@ class TestIndex:
             line, text = pieces[index]
             tests, text, index = self._parsed(pieces, index, testcases)
             if tests is None:
-                end = line + text.count("\n")
-                found += [test for test in self._known if line < test.first_line <= end + 1]
+                end = line + text.count("\n") + 1 - text.endswith("\n")
+                found += [test for test in self._known if line < test.first_line <= end]
             else:
                 found += [_shifted(test, line) for test in tests]
             yield

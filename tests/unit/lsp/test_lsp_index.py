@@ -104,3 +104,18 @@ def test_odd_texts_are_no_error() -> None:
     ):
         index = TestIndex(Document("file:///a.py", source, 1))
         assert isinstance(index.now(), list)
+
+
+def test_no_test_is_told_twice_while_the_one_above_it_does_not_parse() -> None:
+    text = "def test_a():\n    assert 1\ndef test_b():\n    assert 2\nclass TestC:\n    def test_c(self):\n        pass\n"
+    document = Document("file:///test_a.py", text, 1)
+    index = TestIndex(document)
+    index.now()
+    for broken in ("assert (", "assert ((", "assert (((", "assert 1"):
+        document.apply(lsp.TextDocumentContentChangeWholeDocument(text.replace("assert 1", broken)), len)
+        assert [test.names for test in index.now()] == [
+            ("test_a",),
+            ("test_b",),
+            ("TestC",),
+            ("TestC", "test_c"),
+        ]
