@@ -47,6 +47,7 @@ def test_what_a_run_may_cost_is_passed_on(cost: float, word: str) -> None:
     [
         {"allowNetwork": "yes"},
         {"allowNetwork": 1},
+        {"collect": "no"},
         {"readablePaths": "/srv/data"},
         {"readablePaths": ["data"]},
         {"readablePaths": ["../data"]},
@@ -76,3 +77,9 @@ def test_a_value_in_another_form_is_ignored_and_said(options: dict[str, object])
 def test_null_takes_it_back() -> None:
     settings, _ = Settings().updated({"allowNetwork": True, "readablePaths": ["/srv"]})
     assert settings.updated({"allowNetwork": None, "readablePaths": None})[0] == Settings()
+
+
+def test_collecting_is_sealed_whatever_runs_are_and_sees_what_the_person_allows() -> None:
+    settings, problems = Settings().updated({"seal": "off", "allowNetwork": True, "collect": False})
+    assert problems == [] and not settings.collect
+    assert settings.collecting() == ["--seal", "require", "--allow-network"]
