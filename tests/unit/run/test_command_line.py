@@ -84,7 +84,7 @@ def test_doctor_gives_the_mending_commands_apart_from_the_prose(
 ) -> None:
     assert main(["doctor", "--json", "--workspace", str(needs_a_module), "--python", sys.executable]) == 3
     found = {finding["name"]: finding for finding in json.loads(capsys.readouterr().out)["findings"]}
-    assert found["pytest"]["command"].endswith(" nowhere_to_be_found")
+    assert found["tests"]["command"].endswith(" nowhere_to_be_found")
     assert found["ollama"]["command"] == "ollama serve"
     for finding in found.values():
         assert finding["mend"] == finding["command"]
