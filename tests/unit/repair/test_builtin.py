@@ -65,7 +65,7 @@ async def test_no_edit_is_proposed_twice(open_desk: Open) -> None:
     }
     desk = open_desk(files, "tests/test_area.py::test_area")
     seen: list[object] = []
-    for _ in range(4):
+    for _ in range(8):
         reply = await desk.ask()
         if not reply.calls:
             break
