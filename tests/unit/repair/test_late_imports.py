@@ -27,7 +27,7 @@ async def test_a_module_that_only_the_test_imports_is_mended(
 ) -> None:
     monkeypatch.setenv(WORKERS, workers)
     files = {"level.py": LEVEL, "tests/test_level.py": LATE}
-    desk = open_desk(files, "tests/test_level.py::test_three", 100.0)
+    desk = open_desk(files, "tests/test_level.py::test_three", 40.0)
     desk.accept(await desk.ask())
     assert desk.text("level.py") == LEVEL.replace("n > 3", "n >= 3")
 
