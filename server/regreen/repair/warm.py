@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from regreen.repair.ground import SearchGround
+from regreen.testing.runner import PROBE
 from regreen.testing.seal.door import Access, Limits, Running
 
 WORKER = Path(__file__).with_name("worker")
@@ -89,7 +90,7 @@ class WarmRunner:
         """
         ours, theirs = socket.socketpair()
         try:
-            access = Access(ground.workspace, tree, ground.scratch, ground.python, readable=(WORKER,))
+            access = Access(ground.workspace, tree, ground.scratch, ground.python, readable=(WORKER, PROBE))
             argv = [str(ground.python), "-B", str(START), str(theirs.fileno())]
             running = await ground.seal.start(
                 argv, access, Limits(wall=wall, output=1 << 16), inherit=[theirs.fileno()]

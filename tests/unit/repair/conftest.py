@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,11 @@ from regreen.agent.conversation import Reply, Request
 from regreen.models.builtin import BuiltinModel
 from regreen.repair.ground import SearchGround
 from regreen.repair.related import is_test
-from regreen.repair.warm import WORKER
+from regreen.repair.warm import WORKER, Opened, WarmRunner
+from regreen.testing.runner import PROBE
 from regreen.testing.seal.unsealed import Unsealed
 
-sys.path.append(str(WORKER))
+sys.path += [str(WORKER), str(PROBE)]
 
 
 @dataclass(frozen=True)
@@ -104,3 +106,33 @@ async def open_desk(tmp_path: Path) -> AsyncIterator[Open]:
     yield make
     for desk in desks:
         await desk.model.aclose()
+
+
+@pytest.fixture
+async def start(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
+    """start(files, forks) -> (runner, opened); closed at the end."""
+    started: list[WarmRunner] = []
+
+    async def make(files: Mapping[str, str], forks: bool | None) -> tuple[WarmRunner, Opened]:
+        tree, scratch = tmp_path / "tree", tmp_path / "scratch"
+        scratch.mkdir()
+        for path, text in {"pytest.ini": "[pytest]\npythonpath = .\n", **files}.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
+        ground = SearchGround(
+            target=Target("tests"),
+            python=Path(sys.executable),
+            workspace=tree,
+            seal=Unsealed(),
+            scratch=scratch,
+            overlay=dict[str, bytes | None],
+            read=lambda path: (tree / path).read_bytes(),
+            writable=lambda path: True,
+        )
+        runner, opened = await WarmRunner.start(ground, tree, ["tests"], 2, 110.0, forks)
+        started.append(runner)
+        return runner, opened
+
+    yield make
+    for runner in started:
+        await runner.aclose()

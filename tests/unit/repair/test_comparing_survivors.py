@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,11 +10,8 @@ from regreen_worker.examples import examples_of, holds
 from regreen_worker.inputs import Call, alike, whole
 
 from regreen.repair.examine import examine
-from regreen.repair.ground import SearchGround
 from regreen.repair.patch import Patch
 from regreen.repair.source import Edit, Part
-from regreen.repair.warm import WarmRunner
-from regreen.testing.seal.unsealed import Unsealed
 
 LEAST = (
     'def least(xs):\n    """The smallest.\n\n    >>> least([4, 2, 9])\n    2\n    """\n    return max(xs)\n'
@@ -87,41 +82,6 @@ def test_examples_of_a_docstring_are_judged(text: str, right: tuple[int, int]) -
     assert (sum(good for good, _ in results), sum(asked for _, asked in results)) == right
 
 
-@pytest.fixture
-async def start(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    """start(files, forks) -> runner"""
-    started: list[WarmRunner] = []
-
-    async def make(files: dict[str, str], forks: bool) -> WarmRunner:
-        tree, scratch = tmp_path / "tree", tmp_path / "scratch"
-        scratch.mkdir()
-        for path, text in {"pytest.ini": "[pytest]\npythonpath = .\n", **files}.items():
-            (tree / path).parent.mkdir(parents=True, exist_ok=True)
-            (tree / path).write_text(text)
-
-        class Target:
-            path, nodeid = "tests", "tests"
-
-        ground = SearchGround(
-            target=Target(),
-            python=Path(sys.executable),
-            workspace=tree,
-            seal=Unsealed(),
-            scratch=scratch,
-            overlay=dict[str, bytes | None],
-            read=lambda path: (tree / path).read_bytes(),
-            writable=lambda path: True,
-        )
-        runner, _ = await WarmRunner.start(ground, tree, ["tests"], 2, 110.0, forks)
-        started.append(runner)
-        await runner.ask_plain("files", texts={"least.py": files["least.py"]})
-        return runner
-
-    yield make
-    for runner in started:
-        await runner.aclose()
-
-
 def patch(new: str) -> Patch:
     at = LEAST.index("max(xs)")
     return Patch((Edit("least.py", (Part(at, at + 7, new),), 7, "function", 0.5, "least"),), 0.5)
@@ -131,7 +91,8 @@ def patch(new: str) -> Patch:
 async def test_edits_that_pass_are_told_apart_by_other_inputs_and_by_the_docstring(
     start: Callable[..., Any], forks: bool
 ) -> None:
-    runner = await start({"least.py": LEAST, "tests/test_least.py": TESTS}, forks)
+    runner, _ = await start({"least.py": LEAST, "tests/test_least.py": TESTS}, forks)
+    await runner.ask_plain("files", texts={"least.py": LEAST})
     failing = ["tests/test_least.py::test_least[xs0]", "tests/test_least.py::test_least[xs1]"]
     made, asked, _ = await examine(
         runner,

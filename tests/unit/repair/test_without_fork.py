@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from regreen.repair.ground import SearchGround
-from regreen.repair.warm import WORKERS, Opened, WarmRunner
-from regreen.testing.seal.unsealed import Unsealed
+from regreen.repair.warm import WORKERS, WarmRunner
 
 Open = Callable[..., Any]
 COUNT = {
@@ -25,43 +22,6 @@ LEVEL = {
     "tests/test_level.py": "from level import level\n\n\ndef test_three():\n    assert level(3) == 'high'\n\n\n"
     "def test_two():\n    assert level(2) == 'low'\n",
 }
-
-
-class Other:
-    """A target of no meaning: the worker is asked directly."""
-
-    path = "tests"
-    nodeid = "tests"
-
-
-@pytest.fixture
-async def start(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    """start(files, forks) -> (runner, opened)"""
-    started: list[WarmRunner] = []
-
-    async def make(files: dict[str, str], forks: bool | None) -> tuple[WarmRunner, Opened]:
-        tree, scratch = tmp_path / "tree", tmp_path / "scratch"
-        scratch.mkdir()
-        for path, text in {"pytest.ini": "[pytest]\npythonpath = .\n", **files}.items():
-            (tree / path).parent.mkdir(parents=True, exist_ok=True)
-            (tree / path).write_text(text)
-        ground = SearchGround(
-            target=Other(),
-            python=Path(sys.executable),
-            workspace=tree,
-            seal=Unsealed(),
-            scratch=scratch,
-            overlay=dict[str, bytes | None],
-            read=lambda path: (tree / path).read_bytes(),
-            writable=lambda path: True,
-        )
-        runner, opened = await WarmRunner.start(ground, tree, ["tests"], 2, 110.0, forks)
-        started.append(runner)
-        return runner, opened
-
-    yield make
-    for runner in started:
-        await runner.aclose()
 
 
 async def tried(runner: WarmRunner, path: str, text: str, old: str, *news: str) -> list[Any]:

@@ -1,13 +1,13 @@
 """Options and plugins of a project that would keep a test from being run, or run it in a way that tells nothing.
 
-Standard library only, Python 3.8 and later, pytest 6 and later.
+Standard library only, Python 3.8 and later, pytest 6 and later. The worker of the repair search uses the functions too.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from typing import Any, Dict, Generator, List
+from typing import Any, Dict, Generator, List, Sequence
 
 import pytest
 
@@ -19,7 +19,6 @@ _RUN_AGAIN = {
 """Plugins that run a failing test again, by the names they are registered under, with the mark each makes known."""
 _ASKING = frozenset(("-h", "--help", "-V", "--version"))
 """Options that have pytest tell about itself, instead of running tests."""
-_PATH = "collection_path" if int(pytest.__version__.split(".")[0]) >= 7 else "path"
 
 
 class _NoCoverage:
@@ -47,17 +46,49 @@ def without_questions(args: List[str]) -> List[str]:
     return kept
 
 
+def ask_nothing(early_config: Any, args: List[str]) -> None:
+    """Have pytest go on to its tests, whatever it was asked about itself: for `pytest_load_initial_conftests`."""
+    args[:] = without_questions(args)
+    early_config.known_args_namespace.help = early_config.known_args_namespace.version = False
+
+
+def run_once(config: Any) -> None:
+    """Take out plugins that run a failing test again: a pass on the second run would hide that it is flaky."""
+    manager = config.pluginmanager
+    for name, mark in _RUN_AGAIN.items():
+        plugin = manager.get_plugin(name)
+        if plugin is not None:
+            manager.unregister(plugin)
+            config.addinivalue_line("markers", mark)
+
+
+def never_ignored(files: Sequence[str]) -> Any:
+    """The hook `pytest_ignore_collect` for which `--ignore` and the like do not hide these files, by their real paths.
+    pytest 7 renamed its argument, by which it is told what to hand over."""
+
+    def named(path: Any) -> Any:
+        real = os.path.join(os.path.realpath(str(path)), "")
+        return False if any(os.path.join(file, "").startswith(real) for file in files) else None
+
+    def before_7(path: Any) -> Any:
+        return named(path)
+
+    def since_7(collection_path: Any) -> Any:
+        return named(collection_path)
+
+    major = int(pytest.__version__.split(".")[0])
+    return pytest.hookimpl(tryfirst=True)(since_7 if major >= 7 else before_7)
+
+
 class Unhindered:
     """The part of the probe that deals with options. `job` says what to run; see `regreen_pytest.py`."""
 
     def __init__(self, job: Dict[str, Any]) -> None:
         self._explicit = bool(job.get("explicit"))
         self._collect_only = bool(job.get("collect"))
-        self._wanted: List[str] = []
         if self._explicit:
             files = [item.partition("::")[0] for item in job["args"] if "::" in item]
-            self._wanted = [os.path.realpath(file) for file in files]
-            self.pytest_ignore_collect = self._not_ignored()
+            self.pytest_ignore_collect = never_ignored([os.path.realpath(file) for file in files])
 
     def pytest_plugin_registered(self, plugin: Any, manager: Any) -> None:
         if getattr(plugin, "__name__", "") == "pytest_cov.plugin" and not manager.hasplugin("regreen-no-cov"):
@@ -65,8 +96,7 @@ class Unhindered:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: Any, args: List[str]) -> None:
-        args[:] = without_questions(args)
-        early_config.known_args_namespace.help = early_config.known_args_namespace.version = False
+        ask_nothing(early_config, args)
         has = early_config.pluginmanager.hasplugin
         if has("xdist"):
             args += ["-n0"]
@@ -89,34 +119,5 @@ class Unhindered:
         for name, value in settings.items():
             if hasattr(config.option, name):
                 setattr(config.option, name, value)
-        self._run_once(config)
+        run_once(config)
         yield
-
-    @staticmethod
-    def _run_once(config: Any) -> None:
-        """Take out plugins that run a failing test again: a pass on the second run would hide that it is flaky."""
-        manager = config.pluginmanager
-        for name, mark in _RUN_AGAIN.items():
-            plugin = manager.get_plugin(name)
-            if plugin is not None:
-                manager.unregister(plugin)
-                config.addinivalue_line("markers", mark)
-
-    def _not_ignored(self) -> Any:
-        """The hook that keeps `--ignore` and the like from hiding a file that is named. pytest 7 renamed its argument."""
-
-        def named(path: Any) -> Any:
-            real = os.path.realpath(str(path))
-            return False if any((w + os.sep).startswith(real + os.sep) for w in self._wanted) else None
-
-        if _PATH == "path":
-
-            def ignore_before_7(path: Any) -> Any:
-                return named(path)
-
-            return pytest.hookimpl(tryfirst=True)(ignore_before_7)
-
-        def ignore(collection_path: Any) -> Any:
-            return named(collection_path)
-
-        return pytest.hookimpl(tryfirst=True)(ignore)

@@ -182,6 +182,6 @@ def main(inside: int, out: int) -> None:
         warm = Warm(None, opening)
         code.patch_loader()
         serving = Serving(warm, stream, out)
-        pytest.main([*opening["options"], *opening["paths"]], plugins=[serving, warm.compared, warm.named])
+        pytest.main([*warm.options, *warm.paths], plugins=[serving, warm.compared, warm.named])
         if not warm.served:
             serving.serve(None)

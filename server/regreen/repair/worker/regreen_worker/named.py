@@ -1,20 +1,36 @@
-"""A pytest plugin: the test that was picked is collected, whatever the project's options leave out or ask for."""
+"""What pytest is told, and a plugin for it: the test that was picked is collected, whatever the project's options leave
+out or ask for."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
-import re
+import tempfile
 from typing import Any, Generator, List
 
 import pytest
+from regreen_options import ask_nothing, never_ignored, run_once
 
+QUIET = (
+    "-q", "-s", "-p", "no:faulthandler", "--maxfail=0", "--tb=native", "--no-header",
+    "--continue-on-collection-errors", "-p", "no:randomly", "-W", "ignore",
+)  # fmt: skip
+BESIDE = {"xdist": ["-n0"], "pytest_cov": ["--no-cov"]}
+"""What must be said when a plugin is there: tests run in this process, and nothing is measured."""
 OFF = (
     "usepdb", "trace", "looponfail", "lf", "failedfirst", "newfirst", "stepwise", "setuponly", "setupplan", "collectonly",
     "cacheclear", "cacheshow", "help", "version", "showfixtures", "show_fixtures_per_test", "markers",
 )  # fmt: skip
 """Options that choose among tests, wait for somebody at a keyboard, or have pytest tell about itself."""
-RUN_AGAIN = ("rerunfailures", "pytest-retry", "flaky")
-"""Plugins that run failing tests again, by the names they are registered under."""
+
+
+def options(root: str) -> List[str]:
+    """The arguments that have pytest collect a project quietly; its cache is in a new folder."""
+    found = [*QUIET, "--rootdir", root, "-o", "cache_dir=" + tempfile.mkdtemp()]
+    for module, extra in BESIDE.items():
+        if importlib.util.find_spec(module) is not None:
+            found += extra
+    return found
 
 
 class Named:
@@ -24,24 +40,8 @@ class Named:
         self.target = target
         self._whole, bracket, _ = target.partition("[")
         self._id = escaped(target) if bracket else ""
-        self._file = os.path.realpath(os.path.join(root, target.partition("::")[0]))
-        self.pytest_ignore_collect = pytest.hookimpl(tryfirst=True)(self._hook())
-
-    def _opened(self, path: Any) -> Any:
-        """False for the picked file and the folders above it: `--ignore` and the like do not hide them."""
-        real = os.path.join(os.path.realpath(str(path)), "")
-        return False if os.path.join(self._file, "").startswith(real) else None
-
-    def _hook(self) -> Any:
-        """pytest 7 renamed the hook's argument, by which it is told what to hand over."""
-
-        def before_7(path: Any) -> Any:
-            return self._opened(path)
-
-        def since_7(collection_path: Any) -> Any:
-            return self._opened(collection_path)
-
-        return since_7 if int(pytest.__version__.split(".")[0]) >= 7 else before_7
+        file = os.path.realpath(os.path.join(root, target.partition("::")[0]))
+        self.pytest_ignore_collect = never_ignored([file])
 
     def covers(self, nodeid: str) -> bool:
         """Whether a collected item is the picked test or a part of it."""
@@ -52,26 +52,16 @@ class Named:
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: Any, args: List[str]) -> None:
         """Take out `--help` and `--version`, which end pytest while it still reads its arguments."""
-        kept = [a for a in args if a not in ("-h", "--help", "-V", "--version")]
-        args[:] = [re.sub("[hV]", "", a) if re.fullmatch("-[hlqsvxV]{2,}", a) else a for a in kept]
-        args[:] = [argument for argument in args if argument != "-"]
-        early_config.known_args_namespace.help = early_config.known_args_namespace.version = False
+        ask_nothing(early_config, args)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: Any) -> None:
-        """Undo such options, and take out plugins that run failing tests again.
-
-        Nothing runs again here, and where xdist is there too rerunfailures starts a thread, beside which this process
-        could not be forked.
-        """
+        """Undo such options, and take out plugins that run failing tests again: where xdist is there too, rerunfailures
+        starts a thread, beside which this process could not be forked."""
         for name in OFF:
             if getattr(config.option, name, None):
                 setattr(config.option, name, False)
-        for name in RUN_AGAIN:
-            plugin = config.pluginmanager.get_plugin(name)
-            if plugin is not None:
-                config.pluginmanager.unregister(plugin)
-                config.addinivalue_line("markers", "flaky(...): of " + name)
+        run_once(config)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: List[Any]) -> Generator[None, Any, None]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib.util
 import json
 import os
 import select
 import signal
 import socket
 import sys
-import tempfile
 import time
 from types import CodeType
 from typing import Any, Optional
@@ -27,19 +25,13 @@ from regreen_worker import code, guard
 from regreen_worker.child import Child
 from regreen_worker.hands import Hands, must_spawn
 from regreen_worker.jobs import Fact, Job, Request
-from regreen_worker.named import Named
+from regreen_worker.named import Named, options
 from regreen_worker.tests import Compared, mark
 
-QUIET = (
-    "-q", "-s", "-p", "no:faulthandler", "--maxfail=0", "--tb=native", "--no-header",
-    "--continue-on-collection-errors", "-p", "no:randomly", "-W", "ignore",
-)  # fmt: skip
 MEMORY = 3 << 30
 """Bytes of address space of one candidate."""
 BATCH = 10
 """Candidates that share one process while only the target is run against them."""
-OPTIONS = {"xdist": ["-n0"], "pytest_cov": ["--no-cov"]}
-"""What must be said when a plugin is there: tests run in this process, and nothing is measured."""
 
 
 class Warm:
@@ -52,10 +44,7 @@ class Warm:
         self.root = os.path.realpath(os.getcwd())
         self.paths: list[str] = opening["paths"]
         self.jobs = opening.get("jobs", 1)
-        self.options = [*QUIET, "--rootdir", self.root, "-o", f"cache_dir={tempfile.mkdtemp()}"]
-        for module, extra in OPTIONS.items():
-            if importlib.util.find_spec(module) is not None:
-                self.options += extra
+        self.options: list[str] = opening.get("options") or options(self.root)
         self.compared = Compared()
         self.named = Named(opening["target"], self.root)
         self.items: list[Any] = []
