@@ -11,6 +11,7 @@ from regreen.agent.budget import Budget
 from regreen.agent.stops import BudgetUsedUp, Fixed, NotVerified, Stop
 from regreen.errors import command_in
 from regreen.run.offer import Offer
+from regreen.run.proposals import Desk
 from regreen.testing.report import Failure
 from regreen.testing.verdict import Verdict
 from regreen.workspace.changes import FileChange
@@ -38,6 +39,13 @@ class Ending:
     notes: list[str] = field(default_factory=lambda: list[str]())
     again: str = ""
     offer: Offer | None = None
+
+    def tell_of(self, desk: Desk) -> None:
+        """Add what became of the proposals."""
+        self.confidence = desk.confidence if self.stop.outcome == "fixed" else ""
+        self.verdict, self.failure = desk.verdict, desk.failure
+        self.written, self.tried = desk.written, desk.tried
+        self.best, self.best_was_rejected = desk.best, desk.best_was_rejected
 
     def to_json(self) -> dict[str, Any]:
         """The `outcome` event."""

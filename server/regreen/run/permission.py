@@ -20,7 +20,6 @@ from regreen.run.fixable import check_fixable
 from regreen.run.parts import Parts
 from regreen.run.protocol import Emit
 from regreen.testing.host import env_value
-from regreen.testing.kept_out import NETWORK
 from regreen.testing.lack import Lack, Permission, Suspect
 from regreen.testing.report import Failure, Report
 from regreen.testing.seal.allowed import Allowed, Widened, readable_path, variable_name
@@ -145,7 +144,7 @@ class FirstLook:
             answer = await self._asker.ask(question)
         if answer == ALLOW:
             self._grant(more)
-            self._granted[more.words()] = "" if permission.file else option_for(permission)
+            self._granted[more.words()] = "" if permission.file else permission.option
         else:
             self._note(f"Not allowed for this run: {more.words()}.")
         return answer
@@ -216,15 +215,6 @@ def allowed_by(permission: Permission, workspace: Path) -> Allowed:
     name = variable_name(permission.name)
     value = env_value(workspace / permission.file, name) if permission.file else None
     return Allowed(environment=(name,), given=((name, value),) if value is not None else ())
-
-
-def option_for(permission: Permission) -> str:
-    """The option, and the setting in VS Code, that give a permission to every run."""
-    if permission.kind == "network":
-        return NETWORK
-    if permission.kind == "readable":
-        return f"--readable {permission.name} (in VS Code regreen.readablePaths)"
-    return f"--env {permission.name} (in VS Code regreen.environment)"
 
 
 def _ended(report: Report) -> Ended:

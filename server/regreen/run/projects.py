@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from regreen.testing.places import TEST_FILES
 from regreen.testing.report import Report
 from regreen.workspace.root import MARKERS, Workspace, find_root
-
-_TESTS = ("test_*.py", "*_test.py")
 
 
 def projects_below(workspace: Workspace, place: Path) -> list[tuple[Path, tuple[Path, ...]]]:
@@ -31,7 +30,7 @@ def projects_below(workspace: Workspace, place: Path) -> list[tuple[Path, tuple[
     outside = [
         root / path
         for path in files
-        if any(fnmatch.fnmatch(path.name, pattern) for pattern in _TESTS)
+        if any(fnmatch.fnmatch(path.name, pattern) for pattern in TEST_FILES)
         and not any((root / path).is_relative_to(project) for project in projects)
     ]
     rest = [(root, tuple(outside))] if outside else []

@@ -372,20 +372,20 @@ class Session:
         self.outcome = stop.outcome
         desk = self._desk
         ending = Ending(
-            *(self.label, stop, self._budget, self._model_name, self._seal_name),
-            *(str(self._folders.trace), self.run),
+            self.label,
+            stop,
+            self._budget,
+            self._model_name,
+            self._seal_name,
+            str(self._folders.trace),
+            self.run,
             notes=[*self._notes, *(self._first.notes(stop.outcome) if self._first else ())],
             again=self.again,
             offer=self.offer(stop),
         )
         if desk:
             ending.explanation = self._explanation(desk) if stop.outcome in _EXPLAINED else str(stop)
-            ending.confidence = desk.confidence if stop.outcome == "fixed" else ""
-            ending.verdict = desk.verdict
-            ending.written = desk.written
-            ending.best, ending.best_was_rejected = desk.best, desk.best_was_rejected
-            ending.failure = desk.failure
-            ending.tried = desk.tried
+            ending.tell_of(desk)
         self._budget.clock.on_span = None
         self._emit(ending.to_json())
         self._trace.close()

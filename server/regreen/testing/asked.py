@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from regreen.testing.code_index import names_used, part_named
 from regreen.testing.literals import UNKNOWN, constants, held_in, key, value_of
 
 PLAIN = frozenset(("0", "1", "-1", "''", "None", "True", "False", "()", "{}", "b''"))
@@ -59,7 +60,7 @@ def asked(test: str, names: Sequence[str], more: Sequence[str] = ()) -> Asked:
     """
     tree = ast.parse(test)
     known = constants(tree)
-    scope = [_target(tree, names), *_helpers(tree, names, [ast.parse(source) for source in more])]
+    scope = [part_named(tree, names), *_helpers(tree, names, [ast.parse(source) for source in more])]
     used: set[str] = set()
     expected: set[str] = set()
     arguments: set[str] = set()
@@ -188,26 +189,14 @@ def _rows(part: ast.AST, known: dict[str, ast.expr]) -> Iterator[str]:
                 yield key(tuple(values[1:]))
 
 
-def _target(tree: ast.Module, names: Sequence[str]) -> ast.AST:
-    found: ast.AST = tree
-    for name in names:
-        for node in ast.walk(found):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
-                found = node
-                break
-        else:
-            return tree
-    return found
-
-
 def _helpers(tree: ast.Module, names: Sequence[str], more: Sequence[ast.Module]) -> list[ast.AST]:
     """What the test mentions of its own file and of conftest.py: constants, fixtures, functions; and what its class
     prepares for it."""
-    target = _target(tree, names)
+    target = part_named(tree, names)
     if target is tree:
         return []
-    holder = _target(tree, names[:-1]) if len(names) > 1 else tree
-    wanted = _mentioned(target)
+    holder = part_named(tree, names[:-1]) if len(names) > 1 else tree
+    wanted = names_used(target)
     found: list[ast.AST] = []
     if isinstance(holder, ast.ClassDef):
         for node in holder.body:
@@ -223,7 +212,7 @@ def _helpers(tree: ast.Module, names: Sequence[str], more: Sequence[ast.Module])
         for node in (*tree.body, *(node for other in more for node in other.body)):
             if node is not target and node is not holder and node not in found and _names_of(node) & wanted:
                 found.append(node)
-                wanted |= _mentioned(node)
+                wanted |= names_used(node)
     return [node for node in found if node is not target]
 
 
@@ -238,15 +227,3 @@ def _names_of(node: ast.stmt) -> set[str]:
         else []
     )
     return {target.id for target in targets if isinstance(target, ast.Name)}
-
-
-def _mentioned(node: ast.AST) -> set[str]:
-    found: set[str] = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            found.add(part.id)
-        elif isinstance(part, ast.Attribute):
-            found.add(part.attr)
-        elif isinstance(part, ast.arg):
-            found.add(part.arg)
-    return found

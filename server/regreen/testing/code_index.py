@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from regreen.workspace.changes import split_lines
@@ -115,7 +115,7 @@ class CodeIndex:
         return SourceFile(path, lines, tuple(_definitions(tree.body, "")), tuple(_import_places(tree, path)))
 
 
-def mentions(node: ast.AST) -> frozenset[str]:
+def names_used(node: ast.AST) -> set[str]:
     """Names, attributes, and arguments (which may be fixtures) that a piece of a tree uses."""
     found: set[str] = set()
     for part in ast.walk(node):
@@ -125,9 +125,28 @@ def mentions(node: ast.AST) -> frozenset[str]:
             found.add(part.attr)
         elif isinstance(part, ast.arg):
             found.add(part.arg)
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.isidentifier():
-            found.add(part.value)
-    return frozenset(found)
+    return found
+
+
+def mentions(node: ast.AST) -> frozenset[str]:
+    """What a piece of a tree uses, also by its name in a string (as in `usefixtures`)."""
+    texts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return frozenset(
+        names_used(node) | {text for text in texts if isinstance(text, str) and text.isidentifier()}
+    )
+
+
+def part_named(tree: ast.Module, names: Sequence[str]) -> ast.AST:
+    """The test or class of a qualified name, wherever it is defined; the whole tree when there is none."""
+    found: ast.AST = tree
+    for name in names:
+        for node in ast.walk(found):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
+                found = node
+                break
+        else:
+            return tree
+    return found
 
 
 def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[Definition]:

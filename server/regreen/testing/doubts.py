@@ -18,6 +18,7 @@ from pathlib import Path
 
 from regreen.testing.asked import asked
 from regreen.testing.by_heart import by_heart
+from regreen.testing.code_index import part_named
 from regreen.testing.comparing import changed_comparison
 from regreen.testing.doctests import as_test, is_doctest
 from regreen.testing.patching import patched
@@ -174,21 +175,9 @@ def _functions(tree: ast.Module, names: tuple[str, ...]) -> Iterator[ast.AST]:
 def assertion_caught(test: str, names: tuple[str, ...], failed_at: tuple[int, ...]) -> str:
     """What a test that passed says of an assertion in it that failed: something caught it, and not the test."""
     try:
-        own = ast.unparse(_target(ast.parse(test), names))
+        own = ast.unparse(part_named(ast.parse(test), names))
     except (SyntaxError, ValueError, RecursionError):
         return ""
     if not failed_at or _CATCHES.search(own):
         return ""
     return f"the assertion of line {failed_at[0]} failed, and something caught that"
-
-
-def _target(tree: ast.Module, names: tuple[str, ...]) -> ast.AST:
-    found: ast.AST = tree
-    for name in names:
-        for node in ast.walk(found):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
-                found = node
-                break
-        else:
-            return tree
-    return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from regreen.testing.kept_files import readable_lack
-from regreen.testing.lack import Lack
+from regreen.testing.lack import Lack, Permission
 
 _SAID = re.compile(r"the module '([^']+)' is not installed")
 _LARGEST = 1 << 20
@@ -28,7 +28,7 @@ def installed_elsewhere(lack: Lack, python: Path, workspace: Path) -> Lack:
     for folder in workspace.resolve().parents:
         if (folder / ".git").exists() and source.is_relative_to(folder):
             return Lack(f"{lies}: add `--workspace {folder}`")
-    return readable_lack(f"{lies}: --readable {source} (in VS Code regreen.readablePaths) allows it", source)
+    return readable_lack(f"{lies}: {Permission('readable', str(source)).option} allows it", source)
 
 
 def _source(module: str, python: Path) -> Path | None:

@@ -57,7 +57,7 @@ def kept_file(text: str, host: Host) -> Lack | None:
     if path.exists() and not any(path.is_relative_to(place) for place in _NOT_KEPT):
         return readable_lack(
             f"the test reads {path}, which lies outside the workspace and is kept out of runs: "
-            f"--readable {path} (in VS Code regreen.readablePaths) allows it",
+            f"{Permission('readable', str(path)).option} allows it",
             path,
         )
     return None
@@ -87,7 +87,7 @@ def link_out(workspace: Path, path: Path) -> Lack | None:
             if target.exists() and not target.is_relative_to(workspace.resolve()):
                 return readable_lack(
                     f"{place.relative_to(workspace).as_posix()} is a link to {target}, outside the workspace, and not "
-                    f"followed: --readable {target} (in VS Code regreen.readablePaths) allows it",
+                    f"followed: {Permission('readable', str(target)).option} allows it",
                     target,
                 )
     return None

@@ -16,9 +16,9 @@ from regreen.testing.lack import Lack, Permission
 from regreen.testing.report import Failure
 from regreen.testing.seal.allowed import variable_name
 
-__all__ = ["NETWORK", "Host", "kept_out", "network_lack", "person_saw", "variable_lack"]
+__all__ = ["Host", "kept_out", "network_lack", "person_saw", "variable_lack"]
 
-NETWORK = "--allow-network (in VS Code regreen.allowNetwork)"
+_NETWORK = Permission("network")
 _NO_SERVICE = re.compile(
     r"(?i)connection refused|network is unreachable|name or service not known|failure in name resolution|"
     r"nodename nor servname|could not connect to server|no route to host|getaddrinfo failed|"
@@ -96,7 +96,7 @@ def _variable(failure: Failure, host: Host) -> Lack | None:
 def variable_lack(name: str, host: Host) -> Lack:
     """What to do about a variable that tests miss."""
     needs = f"the environment variable {name}"
-    allows = f"--env {name} (in VS Code regreen.environment)"
+    allows = Permission("environment", name).option
     file = host.env_file(name)
     try:
         variable_name(name)
@@ -157,9 +157,9 @@ def network_lack(message: str, said: str, host: Host) -> Lack:
         f"the server that listens on port {open_port} of this machine" if open_port else "a network service"
     )
     return Lack(
-        f"the test needs {what}, which a sealed run cannot reach ({said}): {NETWORK} allows it",
+        f"the test needs {what}, which a sealed run cannot reach ({said}): {_NETWORK.option} allows it",
         what,
-        Permission("network"),
+        _NETWORK,
     )
 
 

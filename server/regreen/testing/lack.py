@@ -33,6 +33,15 @@ class Permission:
     name: str = ""
     file: str = ""
 
+    @property
+    def option(self) -> str:
+        """The option, and the setting in VS Code, that give it to every run."""
+        if self.kind == "network":
+            return "--allow-network (in VS Code regreen.allowNetwork)"
+        if self.kind == "readable":
+            return f"--readable {self.name} (in VS Code regreen.readablePaths)"
+        return f"--env {self.name} (in VS Code regreen.environment)"
+
 
 @dataclass(frozen=True, slots=True)
 class Lack:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from regreen.testing.doctests import is_doctest, part_of
-from regreen.testing.target import CONFIGS, MADE, Target, split_nodeid
+from regreen.testing.target import MADE, Target, configs_around, split_nodeid
 from regreen.workspace.changes import split_lines
 
 MOST_SINGLES = 10
@@ -23,7 +23,8 @@ MOST_SINGLES = 10
 
 _PATTERNS = re.compile(r"\bpython_files[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n=]*$)*)", re.MULTILINE)
 _PATTERN = re.compile(r"[^\s,\"'\[\]]+")
-_DEFAULT = ("test_*.py", "*_test.py")
+TEST_FILES = ("test_*.py", "*_test.py")
+"""What pytest takes for files of tests where nothing else is configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +94,12 @@ def places_of(source: str, path: str, nodeids: Iterable[str]) -> list[Place]:
 def is_test_file(file: Path) -> bool:
     """Whether pytest takes a file for one of tests by its name, with the patterns of the configuration around it."""
     patterns: list[str] = []
-    for folder in file.parents:
-        for name in CONFIGS:
-            try:
-                text = (folder / name).read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                continue
-            for match in _PATTERNS.finditer(text):
-                patterns += _PATTERN.findall(match.group(1))
-        if patterns or (folder / ".git").exists():
+    for texts in configs_around(file):
+        for match in (match for text in texts for match in _PATTERNS.finditer(text)):
+            patterns += _PATTERN.findall(match.group(1))
+        if patterns:
             break
-    return any(fnmatch.fnmatch(file.name, one.rpartition("/")[2]) for one in patterns or _DEFAULT)
+    return any(fnmatch.fnmatch(file.name, one.rpartition("/")[2]) for one in patterns or TEST_FILES)
 
 
 _Found = tuple[tuple[str, ...], "ast.AST | None"]

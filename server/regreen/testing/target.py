@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -176,7 +178,7 @@ def _at_line(file: Path, path: str, line: int) -> ParsedTarget:
 
 
 _OWN_NAMES = re.compile(r"^[ \t]*python_(?:functions|classes)[ \t]*=", re.MULTILINE)
-CONFIGS = (
+_CONFIGS = (
     "pytest.ini",
     ".pytest.ini",
     "pytest.toml",
@@ -189,19 +191,21 @@ MADE = re.compile(r"\b(?:globals|locals|vars|setattr|exec)\(|\btype\(\s*f?[\"']|
 """What makes tests while a module is imported, under names that stand nowhere in it."""
 
 
+def configs_around(file: Path) -> Iterator[list[str]]:
+    """The texts of the files that may configure pytest, folder by folder upwards, as far as the repository goes."""
+    for folder in file.parents:
+        texts: list[str] = []
+        for name in _CONFIGS:
+            with contextlib.suppress(OSError):
+                texts.append((folder / name).read_text(encoding="utf-8", errors="replace"))
+        yield texts
+        if (folder / ".git").exists():
+            return
+
+
 def _names_tests_its_own_way(file: Path) -> bool:
     """Whether pytest's configuration around a file says what functions or classes are called that are tests."""
-    for folder in file.parents:
-        for name in CONFIGS:
-            try:
-                text = (folder / name).read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                continue
-            if _OWN_NAMES.search(text):
-                return True
-        if (folder / ".git").exists():
-            break
-    return False
+    return any(_OWN_NAMES.search(text) for texts in configs_around(file) for text in texts)
 
 
 def _check_names(file: Path, path: str, names: list[str]) -> None:
