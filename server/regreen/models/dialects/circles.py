@@ -16,9 +16,9 @@ _HINT = 16
 _HINTED = 4
 _FEW = 2
 _NUMBERS = re.compile(
-    r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?\b|\d+"
+    r"(?=[\da-fnost])(?:\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?\b|\d+"
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
-    r"eighteen|nineteen|twenty|thirty|forty|fifty|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b",
+    r"eighteen|nineteen|twenty|thirty|forty|fifty|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b)",
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"(?:\s|\\n)+")
