@@ -16,6 +16,9 @@ from environments import person_python
 PROJECT = Path(__file__).resolve().parent.parent.parent
 TWO_PART = "tests/test_cart.py::test_adding_more_of_a_product_reaches_the_offer"
 HARD = "tests/test_receipts.py::test_a_receipt_shows_discount_and_tax_by_rate"
+TASK = "There's a bug in bug.py, find and fix it"
+BUG = "def mean(values):\n    return sum(values) / 2\n"
+"""What bug.py holds for that task."""
 ACCEPT_ALL = {"decision": "accept", "proposal": "*"}
 
 Event = dict[str, Any]

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from runs.process import ACCEPT_ALL, Run, contents
+from runs.process import ACCEPT_ALL, BUG, TASK, Run, contents
 from scripted.answers import Answer
 from scripted.fixtures import StartScripted
 from scripted.policies import Policy
-
-TASK = "There's a bug in bug.py, find and fix it"
-BUG = "def mean(values):\n    return sum(values) / 2\n"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "project"
-    place.mkdir()
-    (place / "bug.py").write_text(BUG)
-    return place
 
 
 def ask(folder: Path, server_url: str, *options: str) -> Run:

@@ -12,14 +12,12 @@ from typing import Any
 
 import pytest
 
-from runs.process import ACCEPT_ALL, PROJECT, Event, Run
+from runs.process import ACCEPT_ALL, BUG, PROJECT, TASK, Event, Run
 from scripted.answers import Answer, Call, Seen
 from scripted.dialects import write_calls
 from scripted.fixtures import StartScripted
 from scripted.policies import Policy
 
-TASK = "There's a bug in bug.py, find and fix it"
-BUG = "def mean(values):\n    return sum(values) / 2\n"
 FIX = Call("edit_file", {"path": "bug.py", "find": "sum(values) / 2", "replace": "sum(values) / len(values)"})
 DONE = "mean() divided by 2; now it divides by the number of values."
 
@@ -39,14 +37,6 @@ def turns(*listed: Call | str) -> Policy:
         return write_calls("native", "So.", (step,), bool(seen.tools))
 
     return Policy(decide)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "project"
-    place.mkdir()
-    (place / "bug.py").write_text(BUG)
-    return place
 
 
 @pytest.fixture
