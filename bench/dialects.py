@@ -148,7 +148,7 @@ KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
     "a loop": lambda: (said("I will fix the loop. " * 380), {}),
     "many calls": lambda: (said('{"name": "read_file", "arguments": {"path": "shop/cart.py"}}\n' * 130), {}),
     "many broken calls": lambda: (said('{"name": "read_file", "arguments": {"path": "shop/ca\n' * 150), {}),
-    "many braces": lambda: (said('{"name": ' * 900), {}),
+    "many braces": lambda: (said('{"name": ' * 800), {}),
     "text: newlines escaped": lambda: (written(CODE.replace("\n", "\\n")), {}),
     "text: entities": lambda: (written(CODE.replace("<", "&lt;").replace('"', "&quot;")), {}),
     "text: line numbers": lambda: (written(numbered(CODE[:6500])), {}),

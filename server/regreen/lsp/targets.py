@@ -133,11 +133,11 @@ class TestIndex:
                 end = line + text.count("\n") + 1 - text.endswith("\n")
                 found += [test for test in self._known if line < test.first_line <= end]
             elif tests:
-                source, here = self._placed.get((text, line), (None, []))
-                if source is not tests:
-                    here = [_shifted(test, line) for test in tests]
-                placed[text, line] = tests, here
-                found += here
+                before = self._placed.get((text, line))
+                if before is None or before[0] is not tests:
+                    before = tests, [_shifted(test, line) for test in tests]
+                placed[text, line] = before
+                found += before[1]
             yield
         self._cache, self._placed = self._used, placed
         self._known, self._seen = found, edits

@@ -40,8 +40,20 @@ _PLACEHOLDER_LINE = re.compile(
     rf")(?:\*/|[-=~*)\]>}}. \t])*$",
     re.IGNORECASE,
 )
-_HINT = re.compile(
-    r"rest of|remain|unchanged|existing|previous|original|here|same as|omitted|other", re.IGNORECASE
+_HINTS = (
+    *(
+        "rest of",
+        "remain",
+        "unchanged",
+        "existing",
+        "previous",
+        "original",
+        "here",
+        "same as",
+        "omitted",
+        "other",
+    ),
+    *("…", "..."),
 )
 _HEADING = re.compile(r"[-=~*]{2,} *(?:other|remaining) \w+ *[-=~*]{2,}", re.IGNORECASE)
 _COMMENT = re.compile(r"^[ \t]*(?:\#|//|--|/\*|<!--|\(|\[|<|\.{3}|…)")
@@ -57,7 +69,8 @@ _EMPTY_OK = ("__init__.py", ".gitkeep", "py.typed", ".keep")
 
 def placeholder_in(text: str, known: str = "") -> str:
     """The first line that stands for code not shown; "" when there is none. Lines of `known` (the file) are real."""
-    if "…" not in text and "..." not in text and not _HINT.search(text):
+    lowered = text.lower()
+    if not any(hint in lowered for hint in _HINTS):
         return ""
     for line in text.split("\n"):
         if (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from regreen.models.dialects.reading import Asked, Fault
 
 NEXT = re.compile(
+    r"(?:(?=[<\[{])|(?<!\w))(?:"  # nothing else begins inside a word: most places are passed by with one look
     r"(?P<fence>^[ \t]*(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)\n?)"
     r"|(?P<edit>^(?:[ \t]*(?:<{4,9}|-{5,9})[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b|\*\*\* (?:Begin Patch|(?:Update|Add|Delete) File:)"
     r"|--- \S[^\n]*\n\+\+\+ \S|diff --git |@@ [^\n]*@@))"
@@ -17,7 +18,7 @@ NEXT = re.compile(
     r"|(?P<headless>^[ \t]*[\"'](?:name|tool)[\"']\s*:\s*[\"'])"
     r"|(?P<object>\{)"
     r"|(?P<python>(?<![\w.])[A-Za-z_][\w.]{2,50}\s?\()"
-    r"|(?P<turn>^(?:User|Human|### (?:User|Human|Instruction))\s*:|^[ \t]*\**(?:Observation|Tool (?:Output|Result|Response)|Function (?:Output|Result))\**\s*:)",
+    r"|(?P<turn>^(?:User|Human|### (?:User|Human|Instruction))\s*:|^[ \t]*\**(?:Observation|Tool (?:Output|Result|Response)|Function (?:Output|Result))\**\s*:))",
     re.MULTILINE,
 )
 FIRST_KEY = re.compile(

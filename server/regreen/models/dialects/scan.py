@@ -66,25 +66,19 @@ class _Scanner:
 
     def step(self, match: re.Match[str]) -> int:
         """Deal with one opening; the offset to go on at."""
-        kind = (
-            match.lastgroup
-            if match.lastgroup in ("tag", "object", "python", "turn", "bracket", "edit")
-            else ""
-        )
-        if match.group("fence") is not None:
-            return self.fence(match)
-        if match.group("react") is not None:
-            return self.react(match)
-        if match.group("headless") is not None:
-            return self.object(match.start(), headless=True)
+        kind, start = match.lastgroup, match.start()
+        if kind in ("object", "headless"):
+            return self.object(start, headless=kind == "headless")
         if kind in ("tag", "bracket"):
-            return self.tag(match.start())
+            return self.tag(start)
+        if kind == "fence":
+            return self.fence(match)
+        if kind == "react":
+            return self.react(match)
         if kind == "edit":
-            return self.edit(match.start())
-        if kind == "object":
-            return self.object(match.start())
+            return self.edit(start)
         if kind == "turn":
-            return self.turn(match.start(), match.end())
+            return self.turn(start, match.end())
         return self.python(match)
 
     def add(self, start: int, end: int, *asked: Asked) -> int:
