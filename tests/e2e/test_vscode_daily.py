@@ -23,9 +23,34 @@ from e2e.shop import (
     shown,
     wait_for,
 )
-from e2e.workbench import Workbench
+from e2e.workbench import Workbench, picture
+from unit.testing.small_projects import write_files
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(900)]
+
+INHERITED = {
+    "shop.py": """\
+        import os
+
+        RATE = os.getenv("SHOP_RATE")
+
+
+        def total(prices):
+            result = 0
+            for price in prices:
+                result -= price * int(RATE)
+            return result
+        """,
+    "checks.py": """\
+        from shop import total
+
+
+        class Checks:
+            def test_total(self):
+                assert total([1, 2]) == 9
+        """,
+    "test_shop.py": "from checks import Checks\n\n\nclass TestShop(Checks):\n    pass\n",
+}
 
 TASK = "There's a bug in bug.py, find and fix it"
 
@@ -176,3 +201,33 @@ def test_after_a_reload_the_old_proposal_is_gone_and_the_run_can_go_on(
     window.command("Regreen: Accept This Proposal and All to Come")
     shown(window, window.toast("Fixed: test_"))
     assert passes(shop)
+
+
+def test_an_inherited_test_that_needs_a_variable_is_fixed_once_the_person_allows_it(
+    open_window: Open, tmp_path: Path, bare_python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_RATE", "3")
+    folder = write_files(tmp_path / "rates", INHERITED)
+    window = open_window(folder, settings(bare_python, model="builtin"))
+    window.open("test_shop.py", 4)
+    inherited = window.page.locator(".action-widget").get_by_text("Fix failing test: test_total")
+
+    def offered() -> bool:
+        window.page.keyboard.press("Escape")
+        window.page.keyboard.press("Control+.")
+        window.page.wait_for_timeout(1000)
+        return inherited.is_visible()
+
+    wait_for(offered, "pytest, asked in the background, told of the test that only it knows")
+    inherited.click()
+
+    question = window.toast("the environment variable SHOP_RATE, which sealed runs do not get")
+    shown(window, question)
+    picture(window.page, "vscode-permission")
+    question.get_by_role("button", name="Allow it for this run").click()
+    shown(window, window.status("Review: shop.py"))
+    assert "result -=" in (folder / "shop.py").read_text()
+    window.title_button("Accept Proposal").click()
+    shown(window, window.toast("Fixed: test_total"))
+    assert "result += price" in (folder / "shop.py").read_text()
+    assert "see the environment variable SHOP_RATE" in window.server.extension_log()
