@@ -5,8 +5,10 @@ Small models repeat a form they are shown and give up at a bare "not found", so 
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,10 +89,12 @@ def shortened(text: str) -> str:
     return kept[: 2 * _LONGEST_QUOTE]
 
 
+@functools.lru_cache(maxsize=8)
 def _a_line(text: str) -> str:
     """A line of the file that occurs once, the last `return` or assignment by preference."""
     lines = [line.strip() for line in text.split("\n")]
-    once = [line for line in lines if 8 <= len(line) <= 90 and lines.count(line) == 1][:200]
+    times = Counter(lines)
+    once = [line for line in lines if 8 <= len(line) <= 90 and times[line] == 1][:200]
     telling = [line for line in once if re.match(r"return\b|\w+(?:\.\w+)* [+*/-]?= ", line)]
     return (telling or once or [""])[-1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ _OPENING = re.compile(
 )
 _HUNK = re.compile(r"^@@(?: -\d+(?:,(\d{1,6}))? \+\d+(?:,(\d{1,6}))? @@)?")
 _MOST_TURNS = 8
+_LINES_BEFORE = 6
 _PATCH_FILE = re.compile(r"^\*{3} (Update|Add|Delete) File:\s*(.+?)\s*$", re.IGNORECASE)
 _END = re.compile(r"^(?:```|~~~|\*{3} End Patch|</|<\|)")
 _FILE_NAME = re.compile(r"\"?(?:/dev/null|[ab]/[^\n]+|[^\s\"]*[/.][^\s\"]*)\"?")
@@ -115,13 +117,18 @@ def read_bare(lines: list[str], scene: Scene, path: str) -> list[Asked] | Fault:
 
 def name_before(text: str, at: int) -> str:
     """The file name on the lines just before an offset, as models put it above a block; "" when there is none."""
-    lines = text[:at].split("\n")
+    since = at
+    for _ in range(_LINES_BEFORE + 1):
+        since = text.rfind("\n", 0, since)
+        if since < 0:
+            break
+    lines = text[since + 1 : at].split("\n")
     return _name_before(lines, len(lines) - 1 if not lines[-1].strip() else len(lines))
 
 
 def _name_before(lines: list[str], at: int) -> str:
     seen = 0
-    for line in reversed(lines[max(0, at - 6) : at]):
+    for line in reversed(lines[max(0, at - _LINES_BEFORE) : at]):
         if line.strip().startswith(("```", "~~~")) or not line.strip():
             continue
         if found := _NAME_LINE.match(line):
@@ -154,6 +161,11 @@ def _texts(path: str, scene: Scene) -> list[str]:
     return [] if known is None else [known]
 
 
+@functools.lru_cache(maxsize=8)
+def _lines_held(text: str) -> frozenset[str]:
+    return frozenset(line.rstrip() for line in text.splitlines())
+
+
 def _diff_name(line: str) -> str:
     name = line[4:].split("\t")[0].strip().strip('"')
     return "" if name == "/dev/null" else re.sub(r"^[ab]/", "", name)
@@ -182,9 +194,7 @@ def _hunks(
     """The hunks of one file, where they end, and whether the last one is whole: something follows it, or it is as long
     as its header says. A blank line inside a hunk is a context line."""
     edits: list[_Edit] = []
-    held = frozenset(
-        line.rstrip() for text in (_texts(path, scene) if path else ()) for line in text.splitlines()
-    )
+    held = frozenset[str]().union(*map(_lines_held, _texts(path, scene))) if path else frozenset[str]()
     begun = False  # a hunk's own header was there
     old, new = 0, 0  # lines that the header promises and that have not come
     current = _Edit(path, new_file=new_file)

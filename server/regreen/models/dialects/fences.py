@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import re
 import textwrap
@@ -77,10 +78,11 @@ def _no_python(code: str, scene: Scene) -> Fault:
     )
 
 
-def _units(path: str, text: str) -> list[_Unit]:
+@functools.lru_cache(maxsize=8)
+def _units(path: str, text: str) -> tuple[_Unit, ...]:
     parsed = tree_of(text)
     if parsed is None:
-        return []
+        return ()
     lines = text.split("\n")
     offsets = list(itertools.accumulate((len(line) + 1 for line in lines), initial=0))
     found: list[_Unit] = []
@@ -105,7 +107,7 @@ def _units(path: str, text: str) -> list[_Unit]:
                 walk(node.orelse, prefix)
 
     walk(parsed.body, "")
-    return found
+    return tuple(found)
 
 
 def _first_line(node: _Named) -> int:

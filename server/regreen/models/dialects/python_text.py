@@ -39,15 +39,20 @@ def _parsed(text: str) -> ast.Module | SyntaxError:
             return SyntaxError(str(error) or "too deeply nested")
 
 
+def _ended(text: str) -> str:
+    """The text with one line end behind it; the same object where it has that already, whose hash is known."""
+    return text if text[-1:] == "\n" != text[-2:-1] else text.rstrip("\n") + "\n"
+
+
 def tree_of(text: str) -> ast.Module | None:
     """The syntax tree of a text (not to be changed); None when it does not parse."""
-    found = _parsed(text.rstrip("\n") + "\n")
+    found = _parsed(_ended(text))
     return found if isinstance(found, ast.Module) else None
 
 
 def syntax_error(text: str) -> SyntaxError | None:
     """Why a whole file does not parse; None when it does, or when only a newer Python than ours could tell."""
-    found = _parsed(text.rstrip("\n") + "\n")
+    found = _parsed(_ended(text))
     if isinstance(found, ast.Module) or "f-string" in (found.msg or "") or _NEWER.search(text):
         return None
     return found

@@ -222,11 +222,17 @@ def _from_blocks(
     asked: list[Asked] = []
     fault: Fault | None = None
     used: list[openings.Block] = []
+    read: dict[
+        tuple[str, str], list[Asked] | Fault | None
+    ] = {}  # a loop shows the same block again and again
+    known: set[tuple[str, str]] = set()
     for block in found.blocks:
         if block.language in openings.SHELL_LANGUAGES:
             continue
         name = block.name or edits.name_before(text, block.start)
-        outcome = fences.splice(block.code, scene, name)
+        if (block.code, name) not in read:
+            read[block.code, name] = fences.splice(block.code, scene, name)
+        outcome = read[block.code, name]
         alone = is_python(name) and not scene.files and len(found.blocks) == 1 and bool(block.code.strip())
         if outcome is None and alone and (block.name or _named_alone(text, block.start, name)):
             outcome = [Asked("write_file", {"path": name, "content": block.code})]
@@ -240,10 +246,8 @@ def _from_blocks(
             fault = fault or outcome
             continue
         used.append(block)
-        known = {(str(as_mapping(one.arguments).get("path")), _target(one)) for one in asked}
-        asked += [
-            one for one in outcome if (str(as_mapping(one.arguments).get("path")), _target(one)) not in known
-        ]
+        asked += [one for one in outcome if _place(one) not in known]
+        known.update(map(_place, outcome))
     if not asked and (pair := _old_and_new(text, found.blocks, scene)):
         asked, used = [pair], found.blocks
     prose = _prose(text, found, used)
@@ -269,8 +273,9 @@ def _old_and_new(text: str, blocks: list[openings.Block], scene: Scene) -> Asked
     return Asked("edit_file", {"path": held[0], "find": old, "replace": new})
 
 
-def _target(asked: Asked) -> str:
-    return str(as_mapping(asked.arguments).get("find", ""))
+def _place(asked: Asked) -> tuple[str, str]:
+    given = as_mapping(asked.arguments)
+    return str(given.get("path")), str(given.get("find", ""))
 
 
 def _named_alone(text: str, at: int, name: str) -> bool:

@@ -3,6 +3,8 @@ that speaks of `<tool_call>`, a thought in a string) is never taken for another.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 
 from regreen.models.dialects import (
@@ -53,6 +55,7 @@ class _Scanner:
         self.found = Scan(end=len(text))
         self.at = 0
         self.entered = False  # inside a fence that is read as text of the reply
+        self.no_edits = 0  # up to here diffs were read, and none changes a line
         self.patience = 8  # objects that look like calls and cannot be read
 
     def run(self) -> Scan:
@@ -145,9 +148,12 @@ class _Scanner:
         """A closing tag without an opening one: all before it was thought, and no call in it may run."""
         spans = [(start, end) for start, end, _ in self.found.calls] + self.found.skipped
         spans += [(one.start, one.end) for one in self.found.blocks]
+        spans.sort()
+        reach = list(itertools.accumulate((end for _, end in spans), max))
         orphan = None
         for closed in thoughts.CLOSE.finditer(self.text, 0, self.found.end):
-            if not any(start <= closed.start() < end for start, end in spans[:200]):
+            at = bisect.bisect_right(spans, (closed.start(), len(self.text)))
+            if not at or closed.start() >= reach[at - 1]:
                 orphan = closed
         if orphan is None:
             return
@@ -324,6 +330,8 @@ class _Scanner:
 
     def edit(self, start: int) -> int:
         """A search/replace block, a diff or a patch; such a reply holds edits to its end."""
+        if start < self.no_edits:
+            return start + 1
         name = edits.name_before(self.text, start)
         upto = self.text[start : edits.stop(self.text, start, self.found.end)]
         outcome = edits.read(upto, self.scene, name, self.ended)
@@ -331,6 +339,7 @@ class _Scanner:
             self.fail(start, outcome)
             return self.skip(start, start + len(upto))
         if not outcome:
+            self.no_edits = start + len(upto)
             return start + 1
         return self.add(start, start + len(upto), *outcome)
 
