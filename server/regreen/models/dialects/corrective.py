@@ -107,6 +107,13 @@ def no_such_tool(scene: Scene, written: str, example: str) -> Fault:
     )
 
 
+def no_name(scene: Scene, values: Mapping[str, object]) -> Fault:
+    """Arguments that do not tell which tool they are for."""
+    shown = quoted(str(values), 100)
+    wrong = f"The arguments {shown} came without a tool name, so nothing was run. The tools are: {scene.tools.names()}."
+    return scene.fault("unknown_tool", wrong)
+
+
 def leaked_name(scene: Scene, written: str) -> Fault:
     """A control token stands where the name belongs."""
     return scene.fault(

@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Callable
 
+from regreen.models.dialects import unfenced
 from regreen.models.dialects.blocks import CONFLICT
 from regreen.models.dialects.punctuation import ODD, PUNCTUATION
 from regreen.models.dialects.python_text import (
@@ -27,11 +28,10 @@ _BARRED = re.compile(r"^[ \t]*L?\d+[ ]?[|│→\t]")
 _MARK = re.compile(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}[ \t]*$|\+{7} ?REPLACE|-{7} ?SEARCH)")
 _MARKED = re.compile(r"^[ \t]*(?:<{5,9}|>{5,9}|={5,9}|\+{7} ?REPLACE|-{7} ?SEARCH)", re.MULTILINE)
 _TAG_LINE = re.compile(r"^[ \t]*(?:</?[A-Za-z_][\w:.=-]*>|<\|[^<>\n]{1,40}\|>|</s>|`{3,}\w*)?[ \t]*$")
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _STRING_OR_CODE = re.compile(
     r'(?P<triple>"""(?:[^\\]|\\.)*?"""|\'\'\'(?:[^\\]|\\.)*?\'\'\')'
     r'|(?P<string>"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')'
-    r"|(?P<code>[^\"'\\]+|\\.|[\"'\\])",
+    r"|(?P<code>(?:[^\"'\\]|\\.)+|[\"'\\])",
     re.DOTALL,
 )
 _BACKSLASHED = {"n": "\n", "t": "\t", "r": "", '"': '"', "'": "'", "\\": "\\"}
@@ -119,7 +119,7 @@ def _first(text: str, repairs: tuple[Repair, ...], good: Callable[[str], bool]) 
 def _unfenced_other(path: str, text: str) -> str:
     if path.lower().endswith((".md", ".markdown", ".rst", ".txt")):
         return text
-    found = _FENCE.fullmatch(text.strip())
+    found = unfenced.FENCE.fullmatch(text.strip())
     text = found.group(2) if found and "```" not in found.group(2) else text
     if path.lower().endswith(".json") and not _is_json(text) and _is_json(_resolve(text)):
         return _resolve(text)
@@ -193,26 +193,8 @@ def _backticks(text: str) -> str | None:
     return inside if plain[:1] == "`" and plain[-1:] == "`" and "`" not in inside else None
 
 
-def _fence(text: str) -> str | None:
-    """The one code block inside, with or without talk around it; a fence that only opens or only closes."""
-    if "```" not in text and "~~~" not in text:
-        return None
-    blocks = list(_FENCE.finditer(text))
-    if len(blocks) == 1:
-        return blocks[0].group(2)
-    lines = text.strip("\n").split("\n")
-    if not blocks and lines[0].lstrip().startswith(("```", "~~~")):
-        return "\n".join(lines[1:])
-    fences = [at for at, line in enumerate(lines) if line.strip() in ("```", "~~~")]
-    if (
-        not blocks and len(fences) == 1 and text.count("```") + text.count("~~~") == 1
-    ):  # the code's end, and maybe talk after it
-        return "\n".join(lines[: fences[0]])
-    return None
-
-
 def _fence_of_fragment(text: str) -> str | None:
-    inside = _fence(text)
+    inside = unfenced.inside(text)
     return None if inside is None else inside.rstrip("\n")
 
 
@@ -330,7 +312,7 @@ def _rejoined(found: re.Match[str]) -> str:
 
 
 _FILE_REPAIRS: tuple[Repair, ...] = (
-    _fence,
+    unfenced.inside,
     _line_numbers,
     _plus,
     _entities_in_code,

@@ -65,14 +65,23 @@ class Parsed:
     guessed: bool = False
 
 
-def parse(text: str, start: int = 0) -> Parsed:
-    """Read the value that begins at `start` (an opening brace, bracket or quote). Raises Broken."""
+Ends = dict[tuple[str, bool, bool], tuple[int, int]]
+"""What is known of the ends of strings in one text, from one try to read a value of it to the next: by closing quote,
+inside an array or not, key or value, a stretch in which no such quote ends a string, and the one behind it that does
+(-1: none)."""
+
+
+def parse(text: str, start: int = 0, ends: Ends | None = None) -> Parsed:
+    """Read the value that begins at `start` (an opening brace, bracket or quote). Raises Broken.
+
+    `ends` is filled and used where several values of the same text are read.
+    """
     try:
         value, end = _STRICT.raw_decode(text, start)
         return Parsed(value, end)
     except (ValueError, RecursionError):
         pass
-    reader = _Reader(text, start)
+    reader = _Reader(text, start, {} if ends is None else ends)
     value = reader.value(0)
     if reader.guessed and re.match(r"[\s}\])]*[\"']", text[reader.at : reader.at + 40]):
         raise Broken("ambiguous", reader.at)
@@ -80,9 +89,11 @@ def parse(text: str, start: int = 0) -> Parsed:
 
 
 class _Reader:
-    def __init__(self, text: str, at: int) -> None:
+    def __init__(self, text: str, at: int, ends: Ends) -> None:
         self.text = text
+        self.said = len(text.rstrip())  # behind it is nothing but blanks
         self.at = at
+        self.ends = ends
         self.closed = True
         self.guessed = False
         self.arrays = 0
@@ -199,13 +210,13 @@ class _Reader:
         raw = opening == "<escape>"
         if opening in _TRIPLE and (last := self._own_triple(start, opening)) >= 0:
             self.guessed, at = True, last
+        end = self._closing(at, closing, raw)
         while True:
-            end = self._closing(at, closing, raw)
             if end < 0:
-                whole = self.text.rstrip()[-1:] in ("}", "]", ")", "`", ">")
+                whole = self.text[self.said - 1 : self.said] in ("}", "]", ")", "`", ">")
                 raise Broken("ambiguous" if self.guessed and whole else "cut", start)
             after = end + len(closing)
-            if (self.guessed or len(closing) > 1 or end == start) and not self.text[after:].strip():
+            if (self.guessed or len(closing) > 1 or end == start) and after >= self.said:
                 raise Broken(
                     "cut", start
                 )  # perhaps it was only the first half of what the model meant to write
@@ -217,15 +228,29 @@ class _Reader:
                 raise Broken("ambiguous", end)  # an apostrophe: where the string ends is anybody's guess
             if not is_key:
                 self.guessed = True
-            at = after
+            end = self._next_end(after, closing, is_key)
 
     def _own_triple(self, start: int, quote: str) -> int:
         """Where triple quotes close their string, when the first that might are those of a docstring inside; else -1."""
         end = self._closing(start, quote, False)
         if end < 0 or self._ends_here(end + len(quote), False):
             return -1
-        while end >= 0 and not self._ends_here(end + len(quote), False):
-            end = self._closing(end + len(quote), quote, False)
+        return self._next_end(end + len(quote), quote, False)
+
+    def _next_end(self, start: int, closing: str, is_key: bool) -> int:
+        """The first closing quote from `start` on that may end a string by what follows it; -1 when there is none."""
+        kind = (closing, self.arrays > 0, is_key)
+        first, last = self.ends.get(kind, (0, 0))
+        at = start
+        while True:
+            end = self._closing(at, closing, False)
+            if end >= first and (end < last or last < 0):
+                end = last
+                break
+            if end < 0 or self._ends_here(end + len(closing), is_key):
+                break
+            at = end + len(closing)
+        self.ends[kind] = start, end
         return end
 
     def _closing(self, at: int, closing: str, raw: bool) -> int:

@@ -12,11 +12,11 @@ NEXT = re.compile(
     r"(?P<fence>^[ \t]*(?P<ticks>`{3,}|~{3,})(?P<info>[^\n]*)\n?)"
     r"|(?P<edit>^(?:[ \t]*(?:<{4,9}|-{5,9})[ ]?(?:SEARCH|ORIGINAL|FIND|OLD|HEAD|BEFORE)\b|\*\*\* (?:Begin Patch|(?:Update|Add|Delete) File:)"
     r"|--- \S[^\n]*\n\+\+\+ \S|diff --git |@@ [^\n]*@@))"
-    r"|(?P<tag></?[A-Za-z_｜◁|][^\s<>]{0,60})"
+    r"|(?P<tag><(?=/?[｜◁|]|[^<>\"']*[>\"'])/?[A-Za-z_｜◁|][^\s<>]{0,60})"
     r"|(?P<bracket>\[/?[A-Z]{4}[A-Z_]*\])"
     r"|(?P<react>^[ \t*]*Action(?: name)?[ \t]*\d{0,2}[ \t*]*:[ \t*]*(?P<action>[\w.-]+)(?P<square>\[[^\]\n]*\])?[ \t*`]*(?=\n|$))"
     r"|(?P<headless>^[ \t]*[\"'](?:name|tool)[\"']\s*:\s*[\"'])"
-    r"|(?P<object>\{)"
+    r"|(?P<object>\{(?=\{{0,2}\s*(?:[\"'“‘`<]|[A-Za-z_]|\})))"
     r"|(?P<python>(?<![\w.])[A-Za-z_][\w.]{2,50}\s?\()"
     r"|(?P<turn>^(?:User|Human|### (?:User|Human|Instruction))\s*:|^[ \t]*\**(?:Observation|Tool (?:Output|Result|Response)|Function (?:Output|Result))\**\s*:))",
     re.MULTILINE,
@@ -96,8 +96,11 @@ CALL_IN_CODE = re.compile(
     re.I,
 )
 """A call as JSON at the start of a block that says it is Python."""
+_STRONG = r"to=|<\|?tool[▁_]sep\|?>|<｜tool▁sep｜>|\[TOOL_CALLS\]\s*|<function=|Action\s*:\s*\**|call:|<\|tool_call_begin\|>|>>>"
+STRONG = re.compile(_STRONG, re.IGNORECASE)
+"""What introduces the name of a call, and nothing else."""
 NAME_BEFORE = re.compile(
-    r"(?P<strong>to=|<\|?tool[▁_]sep\|?>|<｜tool▁sep｜>|\[TOOL_CALLS\]\s*|<function=|Action\s*:\s*\**|call:|<\|tool_call_begin\|>|>>>)?"
+    rf"(?P<strong>{_STRONG})?"
     r"(?P<name>[A-Za-z_][\w.-]{1,60}(?::\d+)?)[`\"'*]*\s*"
     r"(?:<[^<>\n]{1,40}>|\[[A-Z_]+\]\w*|```\w*|json\b|[:=>`*(,\s-]|action[ _]input|(?:tool )?input|arguments?|args|param(?:eter)?s|with|code|tool|the|following|call|commentary|final)*$",
     re.IGNORECASE,

@@ -58,6 +58,12 @@ def read(text: str, line_start: int, name: str, name_start: int, paren: int, too
     )
 
 
+def marker_before(text: str, line: int, start: int) -> int:
+    """The offset behind the last tag or marker between the start of a line and an offset in it; 0 without one."""
+    found = list(re.finditer(r"<[^<>\n]{1,60}>|\[[A-Z_]{4,}\]", text[line:start]))
+    return line + found[-1].end() if found else 0
+
+
 def only_calls(code: str, tools: Toolset) -> list[Asked]:
     """The calls of a code block that holds nothing else; empty when it is code for a file."""
     if not any(name in code for name in tools.specs) and "(" not in code:

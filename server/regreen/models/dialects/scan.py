@@ -4,7 +4,6 @@ that speaks of `<tool_call>`, a thought in a string) is never taken for another.
 from __future__ import annotations
 
 import bisect
-import itertools
 import re
 
 from regreen.models.dialects import (
@@ -32,6 +31,7 @@ from regreen.models.dialects.openings import (
     NAME_BEFORE,
     NEXT,
     REACT_INPUT,
+    STRONG,
     Block,
     Scan,
 )
@@ -55,6 +55,8 @@ class _Scanner:
         self.found = Scan(end=len(text))
         self.at = 0
         self.entered = False  # inside a fence that is read as text of the reply
+        self.strong = [found.start() for found in STRONG.finditer(text)]
+        self.ends: lenient.Ends = {}
         self.no_edits = 0  # up to here diffs were read, and none changes a line
         self.patience = 8  # objects that look like calls and cannot be read
 
@@ -148,13 +150,7 @@ class _Scanner:
         """A closing tag without an opening one: all before it was thought, and no call in it may run."""
         spans = [(start, end) for start, end, _ in self.found.calls] + self.found.skipped
         spans += [(one.start, one.end) for one in self.found.blocks]
-        spans.sort()
-        reach = list(itertools.accumulate((end for _, end in spans), max))
-        orphan = None
-        for closed in thoughts.CLOSE.finditer(self.text, 0, self.found.end):
-            at = bisect.bisect_right(spans, (closed.start(), len(self.text)))
-            if not at or closed.start() >= reach[at - 1]:
-                orphan = closed
+        orphan = thoughts.orphan(self.text, self.found.end, spans)
         if orphan is None:
             return
         start, end = orphan.span()
@@ -199,7 +195,7 @@ class _Scanner:
                 parsed = lenient.parse("{" + self.text[start : self.found.end])
                 end = min(start + parsed.end - 1, len(self.text))
             else:
-                parsed = lenient.parse(self.text, start)
+                parsed = lenient.parse(self.text, start, self.ends)
                 end = parsed.end
         except lenient.Broken as error:
             self.patience -= 1
@@ -214,7 +210,11 @@ class _Scanner:
 
     def without_arguments(self, start: int, end: int) -> int:
         """`{}` after a name that stands where names of calls stand."""
-        named = NAME_BEFORE.search(self.text, self.behind(start), start)
+        behind = self.behind(start)
+        at = bisect.bisect_left(self.strong, behind)
+        if at == len(self.strong) or self.strong[at] >= start:
+            return end  # nothing that introduces a name
+        named = NAME_BEFORE.search(self.text, behind, start)
         if named and named.group("strong") and self.scene.tools.known(named.group("name")):
             return self.add(named.start(), end, Asked(named.group("name"), {}))
         return end
@@ -239,13 +239,9 @@ class _Scanner:
             self.fail(start, arguments.no_shell(self.scene, "", command))
             return self.skip(start, end)
         if all(keys.is_argument(str(key)) for key in values):
-            self.fail(start, self.scene.fault("unknown_tool", self.nameless_text(values)))
+            self.fail(start, corrective.no_name(self.scene, values))
             return self.skip(start, end)
         return end
-
-    def nameless_text(self, values: dict[str, object]) -> str:
-        shown = corrective.quoted(str(values), 100)
-        return f"The arguments {shown} came without a tool name, so nothing was run. The tools are: {self.scene.tools.names()}."
 
     def alone(self, start: int, end: int) -> bool:
         """Whether an object stands on lines of its own."""
@@ -294,7 +290,7 @@ class _Scanner:
         if self.patience <= 0:
             return match.end()
         line = self.text.rfind("\n", max(0, start - 200), start) + 1 or max(0, start - 200)
-        behind = max(line, min(self.taken, start), self.marker_before(line, start))
+        behind = max(line, min(self.taken, start), pythonic.marker_before(self.text, line, start))
         result = pythonic.read(self.text, behind, name, start, match.end() - 1, self.scene.tools)
         if result.cut:
             self.fail(start, corrective.cut(self.scene, f"inside the call {name}(…)"))
@@ -303,10 +299,6 @@ class _Scanner:
             self.patience -= 1
             return match.end()
         return self.add(start, result.end, result.asked)
-
-    def marker_before(self, line: int, start: int) -> int:
-        found = list(re.finditer(r"<[^<>\n]{1,60}>|\[[A-Z_]{4,}\]", self.text[line:start]))
-        return line + found[-1].end() if found else 0
 
     def react(self, match: re.Match[str]) -> int:
         """`Action: name`, with its input on the next line as JSON, as one bare value, or not at all."""
@@ -356,7 +348,11 @@ class _Scanner:
         language = words[0].lower()
         inside = match.end()
         if re.search(r"[{(<\[]", info):  # the call stands on the fence's own line
-            return match.start("info") + len(words[0]) if language in DATA_LANGUAGES | {""} else match.end()
+            return (
+                match.start("info") + len(words[0])
+                if language in DATA_LANGUAGES or not language
+                else match.end()
+            )
         closing = self.closings.of(match.group("ticks"), inside, language)
         end = closing.start() if closing else self.stop(inside)
         head = self.text[inside : min(end, inside + 400)].lstrip()
@@ -377,7 +373,9 @@ class _Scanner:
         stop = closing.end() if closing else end
         if language in DIFF_LANGUAGES:
             return self.bare_diff(match.start(), end, body, closing is not None)
-        if language in CODE_LANGUAGES | {""} and (calls := pythonic.only_calls(body, self.scene.tools)):
+        if (language in CODE_LANGUAGES or not language) and (
+            calls := pythonic.only_calls(body, self.scene.tools)
+        ):
             return self.add(match.start(), stop, *calls)
         named = re.search(r"[\w./-]+\.py\b", info)
         name = named.group() if named else ""

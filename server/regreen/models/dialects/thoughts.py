@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 
 from regreen.models.dialects.circles import TAIL, circle
@@ -42,6 +44,18 @@ _NOISE = re.compile(
     re.IGNORECASE,
 )
 _EMPTY_FENCE = re.compile(r"```[\w+-]*\s*```|^[ \t]*```[\w+-]*[ \t]*$", re.MULTILINE)
+
+
+def orphan(text: str, end: int, spans: list[tuple[int, int]]) -> re.Match[str] | None:
+    """The last closing tag before `end` that stands in none of the spans; None when there is none."""
+    spans = sorted(spans)
+    reach = list(itertools.accumulate((end for _, end in spans), max))
+    found = None
+    for closed in CLOSE.finditer(text, 0, end):
+        at = bisect.bisect_right(spans, (closed.start(), len(text)))
+        if not at or closed.start() >= reach[at - 1]:
+            found = closed
+    return found
 
 
 def prose(text: str) -> str:
