@@ -8,6 +8,7 @@ best time is above it. A file in play is known already, as it is from a run's se
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import statistics
 import sys
@@ -66,6 +67,17 @@ HEADINGS = "Title\n=======\n\nSome words about it.\n\n" * 100
 FENCED = CODE.replace(' pieces."""', ' pieces.\n\n    ```\n    price()\n    ```\n    """')
 TAGGED = CODE.replace(' pieces."""', ' pieces: </parameter>\n</function>"""')
 FILES = {"shop/prices.py": CODE}
+LOOPED = (
+    "@@ -1 +1 @@\n", "*** Update File: a.py\n", "diff --git a b\n", "a.py\n```python\nx=1\n```\n", "```python\n", "{}", "{",
+    "tool input {}", '{"name":"x",', "<a", '\\"', "Action: edit_file\n", "<function=edit_file>",
+)  # fmt: skip
+"""What small models write again and again when they are in a loop."""
+
+
+def loop(unit: str) -> tuple[dict[str, Any], dict[str, str]]:
+    return said((unit * (SIZE // len(unit) + 1))[:SIZE]), FILES
+
+
 KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
     "native call": lambda: (written(CODE), {}),
     "native call, arguments as text": lambda: (
@@ -149,6 +161,7 @@ KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
     "many calls": lambda: (said('{"name": "read_file", "arguments": {"path": "shop/cart.py"}}\n' * 130), {}),
     "many broken calls": lambda: (said('{"name": "read_file", "arguments": {"path": "shop/ca\n' * 150), {}),
     "many braces": lambda: (said('{"name": ' * 800), {}),
+    **{f"a loop of {unit!r}": functools.partial(loop, unit) for unit in LOOPED},
     "text: newlines escaped": lambda: (written(CODE.replace("\n", "\\n")), {}),
     "text: entities": lambda: (written(CODE.replace("<", "&lt;").replace('"', "&quot;")), {}),
     "text: line numbers": lambda: (written(numbered(CODE[:6500])), {}),

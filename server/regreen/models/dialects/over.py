@@ -37,7 +37,7 @@ def _behind_calls(text: str) -> int:
     while call := _CALL.match(text, at):
         try:
             _, end = _DECODER.raw_decode(text, call.end())
-        except ValueError:
+        except (ValueError, RecursionError):
             return 0
         closed = _CLOSE.match(text, end)
         if closed is None:
@@ -67,7 +67,7 @@ def whole_object(text: str) -> int:
         return 0
     try:
         _, end = _DECODER.raw_decode(text, start)
-    except ValueError:
+    except (ValueError, RecursionError):
         return 0
     more = text[end:]
     return end if more.strip() or len(more) > _LONGEST_BREAK else 0
