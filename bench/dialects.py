@@ -158,7 +158,7 @@ KINDS: dict[str, Callable[[], tuple[dict[str, Any], dict[str, str]]]] = {
     "thinking never closed": lambda: (said("<think>" + PROSE), {}),
     "prose without a call": lambda: (said(PROSE), {}),
     "a loop": lambda: (said("I will fix the loop. " * 380), {}),
-    "many calls": lambda: (said('{"name": "read_file", "arguments": {"path": "shop/cart.py"}}\n' * 130), {}),
+    "many calls": lambda: (said('{"name": "read_file", "arguments": {"path": "shop/cart.py"}}\n' * 110), {}),
     "many broken calls": lambda: (said('{"name": "read_file", "arguments": {"path": "shop/ca\n' * 150), {}),
     "many braces": lambda: (said('{"name": ' * 800), {}),
     **{f"a loop of {unit!r}": functools.partial(loop, unit) for unit in LOOPED},

@@ -62,3 +62,29 @@ def test_a_loop_of_8_kB_is_read_in_few_steps(unit: str) -> None:
 def test_a_stream_nested_beyond_all_depth_is_not_over(text: str) -> None:
     assert over_at(text) == 0
     assert whole_object(text) == 0
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_more_of_a_loop_that_reaches_the_end_changes_neither_answer_nor_work(unit: str) -> None:
+    short, long = (unit * (size // len(unit) // 12 * 12) for size in (4000, 40_000))
+    first, second = (
+        read_unguarded({"role": "assistant", "content": text}, ALL, FILES, "ollama", True)
+        for text in (short, long)
+    )
+    assert (second.reason, second.corrective) == (first.reason, first.corrective)
+    assert second.calls == first.calls
+    if not first.calls:
+        assert steps(long) < 5 * steps(short)
+
+
+def test_a_file_whose_lines_are_all_the_same_is_written_whole() -> None:
+    rows = "0,0,0,0\n" * 3000
+    for text in (
+        f"data.csv\n```\n{rows}",
+        f"<write_file><path>data.csv</path><content>{rows}</content></write_file>",
+    ):
+        message = {"role": "assistant", "content": text}
+        reading = read_unguarded({"message": message, "done_reason": "stop"}, ALL, {}, "ollama", True)
+        held = [str(call.arguments.get("content")).count("0,0,0,0") for call in reading.calls]
+        assert held in ([3000], []), reading.calls
+    assert held == [3000]

@@ -59,6 +59,17 @@ def read_unguarded(
     said = wire.unwrap(message, toolset, wire_name)
     if said.fault:
         return Reading(corrective=said.fault.text, reason=said.fault.reason, thinking=said.thinking)
+    brief = replace(
+        said, text=thoughts.without_loop(said.text), thinking=thoughts.without_loop(said.thinking)
+    )
+    if not said.native and brief != said:
+        reading = _read(brief, toolset, files, tests_locked)
+        if not reading.calls:
+            return replace(reading, thinking=said.thinking or reading.thinking)
+    return _read(said, toolset, files, tests_locked)
+
+
+def _read(said: Spoken, toolset: Toolset, files: Mapping[str, str], tests_locked: bool) -> Reading:
     scene = Scene(toolset, files, f"{said.text}\n{said.thinking}")
     if said.finish.lower() in _CUT_SHORT:
         return _cut_short(said, scene)

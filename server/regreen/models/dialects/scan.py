@@ -76,10 +76,8 @@ class _Scanner:
             return self.object(start, headless=kind == "headless")
         if kind in ("tag", "bracket"):
             return self.tag(start)
-        if kind == "fence":
-            return self.fence(match)
-        if kind == "react":
-            return self.react(match)
+        if kind in ("fence", "react"):
+            return self.fence(match) if kind == "fence" else self.react(match)
         if kind == "edit":
             return self.edit(start)
         if kind == "turn":
@@ -198,13 +196,13 @@ class _Scanner:
                 parsed = lenient.parse(self.text, start, self.ends)
                 end = parsed.end
         except lenient.Broken as error:
-            self.patience -= 1
+            self.patience -= min(3, 1 + (error.at - start) // 2000)  # long ones cost more
             return self.unreadable(start, error)
         asked = objects.calls_in(parsed.value, self.scene, parsed.guessed)
         if asked:
             return self.add(start, end, *asked)
         if headless:
-            self.patience -= 1
+            self.patience -= min(3, 1 + parsed.end // 2000)
             return start + 1
         return self.nameless(start, end, as_mapping(parsed.value), parsed.guessed)
 
@@ -220,8 +218,9 @@ class _Scanner:
         return end
 
     def behind(self, start: int) -> int:
-        """Where to begin to look for a name before an offset: after what was taken already."""
-        return min(start, max(start - 160, self.taken))
+        """Where to begin to look for a name before an offset: after what was taken already, and after the last brace."""
+        begin = min(start, max(start - 160, self.taken))
+        return max(begin, self.text.rfind("{", begin, start) + 1, self.text.rfind("}", begin, start) + 1)
 
     def nameless(self, start: int, end: int, values: dict[str, object], guessed: bool) -> int:
         """An object of arguments: the tool is named before it, or follows from them, or is missing."""

@@ -14,6 +14,7 @@ from regreen.models.dialects.reading import as_mapping
 
 _LONGEST_VALUE = 200_000
 _MOST_ENDS = 60
+_LOOKED_AT = 4
 
 HEAD = re.compile(
     r"<(?:｜DSML｜)?(?P<tag>function|invoke|tool|call|tool_use|tool_call|use_tool|action|command|antml:invoke)"
@@ -171,6 +172,8 @@ def _value(text: str, at: int, ends: re.Pattern[str], closing: re.Pattern[str]) 
             break
         if _goes_on(text, found.end(), closing):
             fits.append(found)
+            if len(fits) == _LOOKED_AT:
+                break
     if fits:
         own = _own_end(text, at, fits)
         return _trimmed(text[at : own.start()]), own.end(), True
@@ -188,7 +191,7 @@ def _own_end(text: str, at: int, fits: list[re.Match[str]]) -> re.Match[str]:
     """The end that is the value's own: the first, unless it breaks a Python string that a later one leaves whole."""
     first = _trimmed(text[at : fits[0].start()])
     if len(fits) > 1 and re.search(r"[\"']", first) and not fragment_parses(first):
-        for found in fits[1:4]:
+        for found in fits[1:]:
             if fragment_parses(_trimmed(text[at : found.start()])):
                 return found
     return fits[0]

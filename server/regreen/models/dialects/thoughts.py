@@ -95,3 +95,28 @@ def _repeated(text: str) -> str:
     piece = tail[:best][::-1]
     period = next((size for size in range(1, 151) if piece == (piece[:size] * (best // size + 1))[:best]), 0)
     return piece[:period].strip() or piece[:period]
+
+
+_LOOP = 2600
+_KEPT, _BLOCK = 1300, 12
+"""So much of a loop is read: enough to see that it is one, in a reply of any length (circles.py)."""
+
+
+def without_loop(text: str) -> str:
+    """A text that ends in one piece over and over, with less of it: what more there is says nothing new, and costs
+    time to read. Any other text as it is."""
+    end = len(text.rstrip())
+    last = text[max(0, end - 24) : end]
+    period = end - len(last) - text.rfind(last, max(0, end - 24 - 150), max(0, end - 1))
+    if (
+        end < _LOOP
+        or not 0 < period <= 150
+        or text[end - _LOOP : end - period] != text[end - _LOOP + period : end]
+    ):
+        return text
+    block = text[end - period : end] * _BLOCK  # by the dozen, so that what opens and closes in turn stays so
+    begin = end
+    while text.startswith(block, begin - len(block)) and begin >= len(block):
+        begin -= len(block)
+    begin += len(block) * max(2, -(-_KEPT // len(block)))
+    return text if begin >= end else text[:begin] + text[end:]
