@@ -44,19 +44,17 @@ need 'command -v bwrap' bubblewrap || leave_out "the bubblewrap seal: bwrap is n
 need 'command -v nvim' neovim || leave_out "Debian's Neovim: nvim is not installed (apt install neovim)"
 need "$eglot" emacs-nox elpa-eglot || leave_out "Emacs: no emacs with eglot (apt install emacs-nox elpa-eglot)"
 
-vs_code=yes
+vs_code=
 if command -v npm >/dev/null 2>&1; then
   step "VS Code extension (tsc, eslint, bundle)"
   (cd vscode-extension && npm ci --silent --no-audit --no-fund && npm run --silent check && npm run --silent package)
   if need 'command -v chromium' chromium && REGREEN_CACHE=$cache tests/e2e/install_vscode.sh; then
-    :
+    vs_code=yes
   else
     leave_out "VS Code: Chromium or code-server could not be installed"
-    vs_code=
   fi
 else
   leave_out "the VS Code extension and VS Code itself: npm is not installed (Node 20 or newer)"
-  vs_code=
 fi
 
 export REGREEN_CACHE=$cache REGREEN_LEFT_OUT_FILE=$left_out

@@ -24,23 +24,12 @@ from e2e.shop import (
     wait_for,
 )
 from e2e.workbench import Workbench, picture
-from unit.testing.small_projects import write_files
+from unit.testing.small_projects import NEEDS_A_VARIABLE, write_files
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(900)]
 
 INHERITED = {
-    "shop.py": """\
-        import os
-
-        RATE = os.getenv("SHOP_RATE")
-
-
-        def total(prices):
-            result = 0
-            for price in prices:
-                result -= price * int(RATE)
-            return result
-        """,
+    **NEEDS_A_VARIABLE,
     "checks.py": """\
         from shop import total
 

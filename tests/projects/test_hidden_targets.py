@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from environments import environment
-from regreen.repair.ground import SearchGround
 from regreen.repair.warm import WarmRunner
 from regreen.testing.report import Report
-from regreen.testing.seal.unsealed import Unsealed
 from regreen.testing.target import Target
+from unit.repair.grounds import open_ground
 from unit.testing.small_projects import Bench
 
 TARGET = Target("tests/deep/test_level.py", ("test_three",))
@@ -113,16 +112,7 @@ async def _searched(bench: Bench, python: Path, forks: bool) -> dict[str, str]:
     """What the search's worker finds in the file of the target, and how it ends."""
     scratch = bench.workspace.parent / "worker"
     scratch.mkdir()
-    ground = SearchGround(
-        target=TARGET,
-        python=python,
-        workspace=bench.workspace,
-        seal=Unsealed(),
-        scratch=scratch,
-        overlay=dict[str, bytes | None],
-        read=lambda path: (bench.workspace / path).read_bytes(),
-        writable=lambda path: True,
-    )
+    ground = open_ground(bench.workspace, scratch, TARGET, python)
     runner, opened = await WarmRunner.start(ground, bench.workspace, [TARGET.path], 1, 60.0, forks)
     try:
         assert (opened.problem, opened.errors) == ("", ())

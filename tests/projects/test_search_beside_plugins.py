@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from environments import environment
-from regreen.repair.ground import SearchGround
 from regreen.repair.warm import WarmRunner
-from regreen.testing.seal.unsealed import Unsealed
 from regreen.testing.target import Target
+from unit.repair.grounds import open_ground
 
 FILES = {
     "pytest.ini": "[pytest]\naddopts = --reruns 2 --reruns-delay 60 --strict-markers\n",
@@ -42,16 +41,7 @@ async def test_failing_tests_are_not_run_again_and_candidates_run_in_forks(
         folder.mkdir()
     for path, text in FILES.items():
         (tree / path).write_text(text)
-    ground = SearchGround(
-        target=Target("test_level.py", ("test_three",)),
-        python=python,
-        workspace=tree,
-        seal=Unsealed(),
-        scratch=scratch,
-        overlay=dict[str, bytes | None],
-        read=lambda path: (tree / path).read_bytes(),
-        writable=lambda path: True,
-    )
+    ground = open_ground(tree, scratch, Target("test_level.py", ("test_three",)), python)
     runner, opened = await WarmRunner.start(ground, tree, ["test_level.py"], 2, 110.0)
     try:
         assert (opened.problem, opened.errors) == ("", ())

@@ -9,22 +9,11 @@ import pytest
 
 from regreen.run.permission import ALLOW, NO, WITHOUT
 from runs.process import ACCEPT_ALL, Run, fix
-from unit.testing.small_projects import write_files
+from unit.testing.small_projects import NEEDS_A_VARIABLE, write_files
 
 TEST = "test_shop.py::test_total"
 FILES = {
-    "shop.py": """\
-        import os
-
-        RATE = os.getenv("SHOP_RATE")
-
-
-        def total(prices):
-            result = 0
-            for price in prices:
-                result -= price * int(RATE)
-            return result
-        """,
+    **NEEDS_A_VARIABLE,
     "test_shop.py": "from shop import total\n\n\ndef test_total():\n    assert total([1, 2]) == 9\n",
 }
 MINE = {"SHOP_RATE": "3"}

@@ -17,6 +17,7 @@ from regreen.repair.related import is_test
 from regreen.repair.warm import WORKER, Opened, WarmRunner
 from regreen.testing.runner import PROBE
 from regreen.testing.seal.unsealed import Unsealed
+from unit.repair.grounds import open_ground
 
 sys.path += [str(WORKER), str(PROBE)]
 
@@ -119,16 +120,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
         for path, text in {"pytest.ini": "[pytest]\npythonpath = .\n", **files}.items():
             (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_text(text)
-        ground = SearchGround(
-            target=Target("tests"),
-            python=Path(sys.executable),
-            workspace=tree,
-            seal=Unsealed(),
-            scratch=scratch,
-            overlay=dict[str, bytes | None],
-            read=lambda path: (tree / path).read_bytes(),
-            writable=lambda path: True,
-        )
+        ground = open_ground(tree, scratch, Target("tests"), Path(sys.executable))
         runner, opened = await WarmRunner.start(ground, tree, ["tests"], 2, 110.0, forks)
         started.append(runner)
         return runner, opened

@@ -18,6 +18,22 @@ from regreen.testing.seal.door import Limits, Seal
 from regreen.testing.seal.unsealed import Unsealed
 from regreen.workspace.trial import Trial
 
+NEEDS_A_VARIABLE = {
+    "shop.py": """\
+        import os
+
+        RATE = os.getenv("SHOP_RATE")
+
+
+        def total(prices):
+            result = 0
+            for price in prices:
+                result -= price * int(RATE)
+            return result
+        """,
+}
+"""A module with a bug, and with a variable that it cannot do without."""
+
 
 def write_files(folder: Path, files: Mapping[str, str]) -> Path:
     """Write dedented files below a folder; returns the folder."""

@@ -41,20 +41,8 @@ _PLACEHOLDER_LINE = re.compile(
     re.IGNORECASE,
 )
 _HINTS = (
-    *(
-        "rest of",
-        "remain",
-        "unchanged",
-        "existing",
-        "previous",
-        "original",
-        "here",
-        "same as",
-        "omitted",
-        "other",
-    ),
-    *("…", "..."),
-)
+    "rest of", "remain", "unchanged", "existing", "previous", "original", "here", "same as", "omitted", "other", "…", "...",
+)  # fmt: skip
 _HEADING = re.compile(r"[-=~*]{2,} *(?:other|remaining) \w+ *[-=~*]{2,}", re.IGNORECASE)
 _COMMENT = re.compile(r"^[ \t]*(?:\#|//|--|/\*|<!--|\(|\[|<|\.{3}|…)")
 _CHEATS = re.compile(

@@ -59,10 +59,9 @@ def read_unguarded(
     said = wire.unwrap(message, toolset, wire_name)
     if said.fault:
         return Reading(corrective=said.fault.text, reason=said.fault.reason, thinking=said.thinking)
-    brief = replace(
-        said, text=thoughts.without_loop(said.text), thinking=thoughts.without_loop(said.thinking)
-    )
-    if not said.native and brief != said:
+    text, thinking = thoughts.without_loop(said.text), thoughts.without_loop(said.thinking)
+    if not said.native and (text, thinking) != (said.text, said.thinking):
+        brief = replace(said, text=text, thinking=thinking)
         reading = _read(brief, toolset, files, tests_locked)
         if not reading.calls:
             return replace(reading, thinking=said.thinking or reading.thinking)
@@ -233,9 +232,8 @@ def _from_blocks(
     asked: list[Asked] = []
     fault: Fault | None = None
     used: list[openings.Block] = []
-    read: dict[
-        tuple[str, str], list[Asked] | Fault | None
-    ] = {}  # a loop shows the same block again and again
+    # A loop shows the same block again and again.
+    read: dict[tuple[str, str], list[Asked] | Fault | None] = {}
     known: set[tuple[str, str]] = set()
     for block in found.blocks:
         if block.language in openings.SHELL_LANGUAGES:

@@ -196,15 +196,19 @@ class _Scanner:
                 parsed = lenient.parse(self.text, start, self.ends)
                 end = parsed.end
         except lenient.Broken as error:
-            self.patience -= min(3, 1 + (error.at - start) // 2000)  # long ones cost more
+            self.tried(error.at - start)
             return self.unreadable(start, error)
         asked = objects.calls_in(parsed.value, self.scene, parsed.guessed)
         if asked:
             return self.add(start, end, *asked)
         if headless:
-            self.patience -= min(3, 1 + parsed.end // 2000)
+            self.tried(parsed.end)
             return start + 1
         return self.nameless(start, end, as_mapping(parsed.value), parsed.guessed)
+
+    def tried(self, length: int) -> None:
+        """So many characters were read as an object in vain."""
+        self.patience -= min(3, 1 + length // 2000)
 
     def without_arguments(self, start: int, end: int) -> int:
         """`{}` after a name that stands where names of calls stand."""
@@ -347,11 +351,8 @@ class _Scanner:
         language = words[0].lower()
         inside = match.end()
         if re.search(r"[{(<\[]", info):  # the call stands on the fence's own line
-            return (
-                match.start("info") + len(words[0])
-                if language in DATA_LANGUAGES or not language
-                else match.end()
-            )
+            inline = not language or language in DATA_LANGUAGES
+            return match.start("info") + len(words[0]) if inline else match.end()
         closing = self.closings.of(match.group("ticks"), inside, language)
         end = closing.start() if closing else self.stop(inside)
         head = self.text[inside : min(end, inside + 400)].lstrip()

@@ -20,9 +20,8 @@ def inside(text: str) -> str | None:
     if not blocks and lines[0].lstrip().startswith(("```", "~~~")):
         return "\n".join(lines[1:])
     fences = [at for at, line in enumerate(lines) if line.strip() in ("```", "~~~")]
-    if (
-        not blocks and len(fences) == 1 and text.count("```") + text.count("~~~") == 1
-    ):  # the code's end, and maybe talk after it
+    # The code's end, and maybe talk after it.
+    if not blocks and len(fences) == 1 and text.count("```") + text.count("~~~") == 1:
         return "\n".join(lines[: fences[0]])
     return None
 
